@@ -10,7 +10,7 @@ import type { GroupResourceName } from './resources/deletable-resources.ts';
 import type { VanishLimit } from './types/event.ts';
 import type { CarriedOut } from './workers/decision.ts';
 
-/** What a collector works with, and how. */
+/** The parts and settings of a collector. */
 export interface GarbageCollectorOptions {
   /** Reads and writes the cluster. */
   readonly client: RestClient;
@@ -19,11 +19,11 @@ export interface GarbageCollectorOptions {
    * `certain`: the client can lead to no other cluster, as within one process.
    */
   readonly identity?: ClusterIdentity | 'certain' | undefined;
-  /** Tells it the time. */
+  /** Its source of time. */
   readonly clock: Clock;
   /** Spreads its retries. */
   readonly random: Random;
-  /** Told of what goes wrong, and of each decision at level debug. */
+  /** Receives failures, and each decision at level debug. */
   readonly logger: Logger;
   /** Counts what it does. */
   readonly metrics: Metrics;
@@ -31,7 +31,7 @@ export interface GarbageCollectorOptions {
   readonly concurrentGcSyncs?: number;
   /** Calls under way at once with which it begins, and which slow answers do not reduce (BETTER-19). Default 8. */
   readonly fewCalls?: number;
-  /** Between two looks at discovery (COL-016, COL-201), ms. */
+  /** Interval between discovery refreshes (COL-016, COL-201), ms. */
   readonly syncPeriodMs?: number;
   /** How long workers wait for the first lists at start (COL-210, COL-201), ms. */
   readonly initialSyncTimeoutMs?: number;
@@ -65,11 +65,11 @@ export interface GarbageCollectorOptions {
    */
   readonly workers?: 'always' | 'whenLeading';
   /**
-   * `withheld`: decides and reads, but sends no write. What it would write stands in the results of a decision as `withheld`. Another
+   * `withheld`: decides and reads, but sends no write. The writes it would send stand in the results of a decision as `withheld`. Another
    * collector does the work, and its writes come back as watch events. Default `allowed`.
    */
   readonly writes?: 'allowed' | 'withheld';
-  /** Told of every decision after it was carried out. */
+  /** Called with every decision after it was carried out. */
   readonly onDecision?: (decision: CarriedOut) => void;
 }
 

@@ -48,7 +48,7 @@ export class GarbageCollector implements Service {
     return this.#pools.length > 0;
   }
 
-  /** Nothing is queued, delayed or being worked on, and every monitor is synced. What the server has not sent yet is unknown. */
+  /** Nothing is queued, delayed or being worked on, and every monitor is synced. Events that the server has not sent yet are unknown. */
   get atRest(): boolean {
     const { lists, queues } = this.#parts;
     const { attemptToDelete, attemptToOrphan } = queues;
@@ -103,7 +103,7 @@ export class GarbageCollector implements Service {
     return this.#parts.term.lead(signal);
   }
 
-  /** COL-210. */
+  /** Leadership decides who writes (COL-210). */
   async #waitForMonitors(signal: AbortSignal): Promise<void> {
     const { clock, logger, writes, initialSyncTimeoutMs = DEFAULTS.initialSyncTimeoutMs } = this.#options;
     const { monitors, gate } = this.#parts;

@@ -26,11 +26,11 @@ export interface GraphWriterOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly report: (report: InvalidNamespaceReport) => void;
-  /** Told of a list that lacked too much to be believed. */
+  /** Called with a list that lacked too much to be trusted. */
   readonly onHeld?: (effect: HeldAbsencesEffect) => void;
-  /** Told of everything that is queued, and why. */
+  /** Called with everything that is queued, and why. */
   readonly onQueued?: OnQueued;
-  /** Told of what the cache of absent owners is to remember or to forget, and why. */
+  /** Called with the absences that the cache must remember or forget, and why. */
   readonly onAbsence?: (effect: NoteAbsentOwnerEffect | DropAbsentOwnerEffect) => void;
 }
 

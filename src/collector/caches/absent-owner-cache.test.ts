@@ -67,7 +67,7 @@ describe('AbsentOwnerCache', () => {
     expect(cache.size).toBe(0);
   });
 
-  it('COL-002 an absence counts as proven since the last doubt only if it was', () => {
+  it('COL-002 an absence counts as proven since the last loss of trust only if it was', () => {
     const cache = new AbsentOwnerCache();
     cache.note(identity());
     expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
@@ -77,7 +77,7 @@ describe('AbsentOwnerCache', () => {
     expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
   });
 
-  it('COL-002 what a read proves that began before the last doubt is not proven since', () => {
+  it('COL-002 a read that began before the last loss of trust proves nothing since', () => {
     const cache = new AbsentOwnerCache();
     const { doubts } = cache;
     cache.doubt();
@@ -89,7 +89,7 @@ describe('AbsentOwnerCache', () => {
     expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
   });
 
-  it('COL-111 COL-002 a doubt about the servers beside kube-apiserver leaves what that one has itself, one about all does not', () => {
+  it('COL-111 COL-002 distrust of the servers beside kube-apiserver leaves absences of that one, distrust of all does not', () => {
     const cache = new AbsentOwnerCache();
     const proven = () => [
       cache.has(identity(), 'ns', 'sinceLastDoubtOfAll'),

@@ -5,7 +5,7 @@ import type { InDoubt } from '../types/monitor-event.ts';
 const ABSENT_OWNERS_DEFAULT = 500;
 
 export interface AbsentOwnerCacheOptions {
-  /** COL-132, COL-201. */
+  /** The capacity of the cache (COL-132, COL-201). */
   readonly capacity?: number;
 }
 
@@ -26,7 +26,7 @@ const SEPARATOR = '\u0000';
 
 /**
  * Identities proven absent (COL-130...COL-135): the least recently used go when it is full. Presence is never cached
- * (COL-115). Bound: `capacity` entries. What is gone but still referred to is kept by the graph itself, without bound by this
+ * (COL-115). Bound: `capacity` entries. Absent owners that still have dependents are kept by the graph itself, without bound by this
  * cache (BETTER-15).
  */
 export class AbsentOwnerCache {
@@ -50,7 +50,7 @@ export class AbsentOwnerCache {
     return this.#doubts;
   }
 
-  /** `doubts`: how many there had been when the read that proves it began; as many as now unless given. What was proven later stays so. */
+  /** `doubts`: how many there had been when the read that proves it began; as many as now unless given. A later proof stays valid. */
   note(identity: Identity, doubts = this.#doubts): void {
     const key = keyOf(identity, identity.namespace);
     const keys = this.#keys.get(identity.uid);

@@ -64,7 +64,7 @@ describe('OrphanedOwners', () => {
     expect([owners.has(owner('a'), 18), owners.size]).toEqual([true, 1]);
   });
 
-  it('LIFE-561 of two times of one owner the later one counts, whichever is told first', () => {
+  it('LIFE-561 the later of two times of one owner counts, whichever comes first', () => {
     const owners = new OrphanedOwners({ capacity: 2, lifetimeMs: 10 });
     owners.record(owner('a'), 8);
     owners.record(owner('b'), 9);

@@ -3,7 +3,7 @@ import type { Identity } from '../types/identity.ts';
 import { type WorkKey, workKey } from '../queues/work-key.ts';
 import { WorkKeyTable } from '../queues/work-key-table.ts';
 
-/** Who an owner was. Under which version somebody refers to it makes no difference: one object may be served in several. */
+/** The identity of a former owner. The version in a reference makes no difference: one object may be served in several. */
 export type OrphanedOwner = Omit<Identity, 'apiVersion'>;
 
 export interface OrphanedOwnersOptions {
@@ -18,22 +18,22 @@ const LIFETIME_MS = 3_600_000;
 const INITIAL = 64;
 const NONE = -1;
 
-/** Of a record: whether an Event of it is there. */
+/** Whether an Event of the record exists. */
 const ONLY_HERE = 0;
 const CONFIRMED = 1;
 const QUESTIONED = 2;
 
 /**
- * Owners that went with policy Orphan (LIFE-560): who still refers to one of them came too late to be let go with the others,
- * and is let go by itself. Uids are never used again, so that nothing else is kept by it; and of a uid only the coordinates count
- * that the owner had (COL-241). Pure: times come from outside.
+ * Owners that went with policy Orphan (LIFE-560): a dependent that still refers to one of them appeared too late to be orphaned with the others,
+ * and is orphaned by itself. Uids are never reused, so no other object is kept; and a uid counts only with the coordinates that the owner had
+ * (COL-241). Pure: times come from outside.
  *
  * Each is kept as a digest of uid and coordinates, which nobody can find another owner for: a record that is not true must
  * neither stand for one that is, nor take its place. Some 45 bytes an owner: those of an hour may be more than all else that
  * the collector of a small cluster keeps.
  */
 export class OrphanedOwners {
-  /** Of digests, whose words nobody can choose: the hash needs no seed. */
+  /** The keys are digests, which clients cannot choose: the hash needs no seed. */
   readonly #keys = new WorkKeyTable(0);
   readonly #capacity: number;
   readonly #lifetimeMs: number;
@@ -58,8 +58,8 @@ export class OrphanedOwners {
   }
 
   /**
-   * Of two times the later one counts. `recordedAt` is the time of an earlier record: one to come is taken for now. Beyond the
-   * capacity the first is forgotten. Nothing is said about an Event of it until it is confirmed.
+   * The later of two times counts. `recordedAt` is the time of an earlier record: one to come is taken for now. Beyond the
+   * capacity the first is forgotten. Whether its Event exists is open until it is confirmed.
    */
   record(owner: OrphanedOwner, now: number, recordedAt = now): void {
     if (now - recordedAt > this.#lifetimeMs) return;
@@ -92,7 +92,7 @@ export class OrphanedOwners {
     }
   }
 
-  /** All Events that there are were read. What never had one is not in question, and stays. O(records). */
+  /** All existing Events were read. Records that never had one stay. O(records). */
   forgetQuestioned(): void {
     for (let handle = this.#oldest; handle !== NONE;) {
       const next = this.#newer[handle]!;

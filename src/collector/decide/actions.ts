@@ -29,7 +29,7 @@ export interface RemoveReferencesAction {
   /** As in DeleteAction. */
   readonly identity: Identity;
   readonly owners: readonly Uid[];
-  /** What the object is known to refer to, to save P2 its GET. Undefined: read first. On a conflict it is read, unless `only` is given. */
+  /** The known references of the object, which save P2 its GET. Undefined: read first. On a conflict it is read, unless `only` is given. */
   readonly known: KnownReferences | undefined;
   /** The patch rests on this version: of any other it is decided anew (LIFE-560; row 12 of a living uid). */
   readonly only?: string;
@@ -48,7 +48,7 @@ export interface UnblockReferencesAction {
   /** The references that block now, with the flag already turned off: what P3 lists. */
   readonly references: readonly OwnerReference[];
   /**
-   * Of the read that the references come from: P3 would bring back one that was removed meanwhile, and the delete that follows would
+   * The version of the read that the references come from: P3 would bring back one that was removed meanwhile, and the delete that follows would
    * rest on it.
    */
   readonly resourceVersion: string;
@@ -62,7 +62,7 @@ export interface RemoveFinalizerAction {
   readonly target: Target;
   readonly finalizer: 'foregroundDeletion' | 'orphan';
   /**
-   * What is known of the finalizers, to save the GET before the patch: the others that stay, at this version. Undefined:
+   * The known finalizers, which save the GET before the patch: the others that stay, at this version. Undefined:
    * read first. On a conflict it is read (COL-153), unless the removal rests on one version (designs/0012).
    */
   readonly known: { readonly resourceVersion: string; readonly otherFinalizers: readonly string[] } | undefined;

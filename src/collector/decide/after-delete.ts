@@ -9,7 +9,7 @@ export interface Redecide {
 }
 
 /**
- * What follows from the answer to a DELETE: COL-093, COL-094, COL-098, COL-150...COL-152.
+ * The next step after the answer to a DELETE: COL-093, COL-094, COL-098, COL-150...COL-152.
  *
  * After a conflict nothing of the decision is left but the uid: everything is read and decided anew, and the next DELETE
  * names the version that it then rests on. COL-151 repeats it with the uid alone if the references are what they were. That

@@ -3,7 +3,7 @@ import type { Verdict } from './step.ts';
 import type { VersionedAnswerKind } from './write-answer-kind.ts';
 
 /**
- * What follows from the last answer of P5, after its own attempts against conflicts (COL-153): a finalizer that is gone,
+ * The next step after the last answer of P5, after its own attempts against conflicts (COL-153): a finalizer that is gone,
  * or an object that is, is what was wanted.
  */
 export function afterRemoveFinalizer(answer: VersionedAnswerKind): Verdict {

@@ -22,7 +22,7 @@ export type Release =
   | { readonly release: 'gone'; readonly reason: 'objectAbsent' | 'objectReplaced' }
   | { readonly release: 'failed'; readonly reason: 'writeRejected' | 'referencesObjectChanged' };
 
-/** What follows from the answer to P1 or P2, for row 12 of COL-090 and for each dependent that is orphaned (COL-120). */
+/** The next step after the answer to P1 or P2, for row 12 of COL-090 and for each dependent that is orphaned (COL-120). */
 export function afterRemoveReferences(input: RemoveReferencesAnswer): Release | NeedLatest {
   const { target, answer } = input;
   switch (answer) {

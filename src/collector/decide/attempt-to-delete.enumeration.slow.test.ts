@@ -162,7 +162,7 @@ function table(world: World): string {
   if (world.beingDeleted && !world.deletingDependents) return '2 done';
   if (world.scope === 'unmapped') return '3 retry';
   if (world.scope === 'namespaced' && !world.namespaceKnown) return '4 done';
-  // Of an object that stands for itself, a change would show in the precondition of the delete (COL-098).
+  // For an object that is its own proof, a change would show in the precondition of the delete (COL-098).
   const believed = world.trust === 'believed' && world.state === 'observed';
   if (!believed) {
     if (world.live === 'absent') return isShown(world) ? '5 retry' : '5 done virtualDelete';
@@ -184,7 +184,7 @@ function table(world: World): string {
   const waiting = world.owners.some(({ truth }) => truth === 'waiting');
   const dangling = world.owners.some(({ truth }) => truth === 'absent');
   if (solid && !waiting && !dangling) return `11 ${retryWhileVirtual}`;
-  // What follows is written, so an object that only seemed to stand for itself is read first, or guarded by its version.
+  // A write follows, so an object that only seemed to be its own proof is read first, or guarded by its version.
   const unread = believed && world.live !== 'found';
   if (solid) {
     if (unread) return `12 ${readOutcome(world)}`;

@@ -240,7 +240,7 @@ describe('verdicts', () => {
     },
   );
 
-  it('COL-090.12 rests on a fresh read even if the graph could tell', () => {
+  it('COL-090.12 rests on a fresh read even if the graph knows the answer', () => {
     const owners = [owner({ graph: 'solid' }), owner({ reference: { ...reference, uid: 'd' }, knownAbsent: true })];
     expect(attemptToDelete(facts({ owners }))).toMatchObject({ need: 'latest' });
   });
@@ -312,7 +312,7 @@ describe('verdicts', () => {
     });
   });
 
-  it('COL-092 a virtual node that lives is looked at again', () => {
+  it('COL-092 a virtual node that lives is processed again', () => {
     const virtual = node({ state: 'virtual', resourceVersion: undefined });
     for (const owners of [[], [owner({ live: 'solid' })]]) {
       const step = attemptToDelete(facts({ queuedAs: 'virtual', node: virtual, latest: found(), owners }));

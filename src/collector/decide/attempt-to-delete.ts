@@ -20,7 +20,7 @@ import { unblockReferences } from './unblock-references.ts';
 import { targetOf, type KindMapping, type Target } from './target.ts';
 
 /**
- * What to do about one object: the decision table of COL-090, asking for what it needs to know. Call it again with the
+ * The decision about one object, by the table of COL-090; asks for missing facts. Call it again with the
  * answers added, and with the node as it is *then*, until it gives a verdict; it asks at most once for the object and
  * once for each owner, unless the object gets other coordinates meanwhile.
  *
@@ -84,7 +84,7 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
   const clusterScoped = !mapping.namespaced;
   const believeGraph = believesGraph(facts);
   const classes = facts.owners.map((owner) => classifyOwner(owner, { clusterScoped, believeGraph }));
-  // COL-131 for the key. Of a virtual node only the namespace read live counts (COL-11A); it is the target's.
+  // COL-131 for the key. For a virtual node only the namespace read live counts (COL-11A); it is the target's.
   const noted = notedAbsences(facts, target.namespace);
   if (classes.includes('outOfReach')) return forget('namespacedOwnerOfClusterScoped', noted);
   if (classes.includes('unmapped')) return requeue('ownerKindUnknown', noted);
@@ -131,7 +131,7 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
 
 /**
  * Row 12. P1 removes by uid, whatever a reference says besides: one that is wrong about a living object may be put right between
- * the read and the patch, and must not go then. Of uids that were seen to go, or that wait, there is no such danger, nor need for a version.
+ * the read and the patch, and must not go then. Uids that were seen to go, or that wait, have no such danger, and need no version.
  */
 function referencesToRemove(
   { owners }: Facts,
@@ -176,7 +176,7 @@ function lookups(facts: Facts, classes: readonly OwnerClass[], namespace: string
   return [...found.values()];
 }
 
-/** What the live reads of this round proved absent (COL-114), whatever the verdict. */
+/** The owners that live reads of this round proved absent (COL-114), whatever the verdict. */
 function notedAbsences(facts: Facts, namespace: string): NoteAbsentOwnerAction[] {
   return facts.owners
     .filter(({ live }) => live === 'absent')
@@ -195,7 +195,7 @@ function virtualDelete({ identity }: NodeFacts): Action {
   return { action: 'emitVirtualDelete', identity };
 }
 
-/** COL-092: a node that is still virtual is looked at again until its monitor shows it. */
+/** COL-092: a node that is still virtual is processed again until its monitor shows it. */
 function done(node: NodeFacts, reason: Reason, actions: readonly Action[] = []): Verdict {
   return { verdict: node.state === 'virtual' ? 'requeue' : 'forget', reason, actions };
 }

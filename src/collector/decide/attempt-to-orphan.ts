@@ -6,7 +6,7 @@ import type { OrphanFacts, OrphanNodeFacts, OrphanStep } from './orphan-step.ts'
 import { type Target, targetOf } from './target.ts';
 
 /**
- * Lets the dependents of an object that is deleted with policy Orphan go, then the object (section 9). Call it again with
+ * Orphans the dependents of an object that is deleted with policy Orphan, then releases the object (COL-120). Call it again with
  * the answers added until it gives a verdict. The finalizer is removed only after every known dependent was released
  * (COL-122), so that none is collected as a consequence (COL-125).
  */
@@ -50,7 +50,10 @@ function knownFinalizers({ version, latest }: OrphanFacts, node: OrphanNodeFacts
   return node.otherFinalizers ? undefined : { resourceVersion: version, otherFinalizers: [] };
 }
 
-/** What ends a round in doubt, or has the owner read first. Undefined: it is being deleted, and waits for its dependents to be let go. */
+/**
+ * The verdict of a round without trust, or the request to read the owner first. Undefined: the owner is being deleted, and waits for its
+ * dependents to be orphaned.
+ */
 function endOfDoubt(look: Look, target: Target): OrphanStep | undefined {
   if (look === 'unread') return { need: 'latest', target };
   if (look === 'unreadable') return { verdict: 'requeue', reason: 'objectUnreadable', actions: [] };

@@ -1,6 +1,6 @@
 import type { Facts, OwnerFacts } from './facts.ts';
 
-/** What an owner is, or why that cannot be told (COL-110...COL-114). Only the first three may lead to a write. */
+/** The state of an owner, or why it is unknown (COL-110...COL-114). Only the first three may lead to a write. */
 export type OwnerClass =
   /** Proven not to exist. */
   | 'dangling'
@@ -8,7 +8,7 @@ export type OwnerClass =
   | 'waiting'
   /** Exists otherwise; terminating without the finalizer FG is solid (COL-106). */
   | 'solid'
-  /** A live read must tell. */
+  /** A live read must decide. */
   | 'unread'
   /** A live read failed, which proves nothing. */
   | 'unreadable'

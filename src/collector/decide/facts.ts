@@ -6,7 +6,7 @@ import type { LiveObject } from './live-object.ts';
 import type { KindMapping, Target } from './target.ts';
 
 /**
- * Everything `attemptToDelete` looks at. `gather-facts.ts` builds it from the graph, the REST mapper and the answers
+ * Everything `attemptToDelete` uses. `gather-facts.ts` builds it from the graph, the REST mapper and the answers
  * fetched so far; a worker starts with no answers, asks, fetches what is needed and asks again with the answers added.
  */
 export interface Facts {
@@ -31,7 +31,7 @@ export interface Facts {
 
 export interface NodeFacts {
   readonly state: NodeState;
-  /** The last list of its resource lacked it, and a read must tell whether it is gone. */
+  /** The last list of its resource lacked it, and a read must decide whether it is gone. */
   readonly unlisted: boolean;
   /** A watch that can be believed shows it: whoever says that it is absent is wrong, or ahead of the watch. */
   readonly shown: boolean;
@@ -43,7 +43,7 @@ export interface NodeFacts {
   readonly mapping: KindMapping | undefined;
   readonly beingDeleted: boolean;
   readonly deletingDependents: boolean;
-  /** Of the last event; undefined when there is none to use as a precondition. */
+  /** The version of the last event; undefined when there is none to use as a precondition. */
   readonly resourceVersion: string | undefined;
   /** At this version its deletion, or the removal of the finalizer it waited with, was accepted: the graph has not heard of it yet. */
   readonly endAccepted: boolean;
@@ -53,7 +53,7 @@ export interface NodeFacts {
   readonly otherFinalizers: boolean;
   /** Rows 13 and 14: dependents in the graph, and whether one of them waits itself (COL-097, COL-10C). */
   readonly dependents: 'none' | 'some' | 'someDeletingDependents';
-  /** Section 7; only looked at when the node is deletingDependents. */
+  /** The blocking dependents; only used when the node is deletingDependents. */
   readonly blocking: BlockingDependents;
   /** It waits for dependents that wait for it (see `waiting-cycle.ts`). */
   readonly inWaitingCycle: boolean;
@@ -62,7 +62,7 @@ export interface NodeFacts {
 }
 
 /**
- * What a GET of the item answered. `absent` only for what `isObjectNotFound` accepts as a proof (COL-116); every other
+ * The answer to a GET of the item. `absent` only for what `isObjectNotFound` accepts as a proof (COL-116); every other
  * failure is `error`. `target` is where it was asked: when the node has got other coordinates meanwhile, the answer
  * says nothing about these and is ignored.
  */
@@ -74,14 +74,14 @@ export type LatestAnswer =
 
 export interface OwnerFacts {
   readonly reference: OwnerReference;
-  /** The absent-owner cache or a tombstone has these coordinates, without namespace or with the dependent's, beyond doubt (COL-111). */
+  /** The absent-owner cache or a tombstone has these coordinates, without namespace or with the dependent's, with trust (COL-111). */
   readonly knownAbsent: boolean;
-  /** It is proven absent, and known to have gone with policy Orphan (LIFE-560): who refers to it is let go, not deleted. */
+  /** It is proven absent, and known to have gone with policy Orphan (LIFE-560): its dependents are orphaned, not deleted. */
   readonly orphaned?: true;
   /** Undefined: the mapper does not know the kind (COL-112). */
   readonly mapping: KindMapping | undefined;
   /**
-   * What the graph can say: the state of an observed node with this uid whose identity is exactly what the reference
+   * The graph's knowledge: the state of an observed node with this uid whose identity is exactly what the reference
    * means from the dependent's namespace. `unproven` for virtual nodes, other coordinates, or no node. Whether it may be
    * believed is `Facts.graph`.
    */

@@ -326,8 +326,8 @@ function comesBackDownwards(graph: Graph, start: NodeId): boolean {
   return seen.has(start);
 }
 
-describe('what a look at a waiting owner costs', () => {
-  /** Counts who is looked at. */
+describe('the cost of a decision about a waiting owner', () => {
+  /** Counts the visited nodes. */
   class CountingGraph extends OwnershipGraph {
     dependentsSeen = 0;
     ownersSeen = 0;
@@ -347,7 +347,7 @@ describe('what a look at a waiting owner costs', () => {
     }
   }
 
-  /** How many dependents and owners are looked at when the facts of this object are gathered. */
+  /** How many dependents and owners are visited when the facts of this object are gathered. */
   const looksAt = (graph: CountingGraph, uid: string): { dependents: number; owners: number } => {
     graph.dependentsSeen = 0;
     graph.ownersSeen = 0;
@@ -359,7 +359,7 @@ describe('what a look at a waiting owner costs', () => {
     for (const event of events) apply(graph, event, []);
   };
 
-  it('COL-103 not the number of those that block it: it is looked at after each of them', () => {
+  it('COL-103 not the number of those that block it: it is processed after each of them', () => {
     const graph = new CountingGraph();
     add(graph, [observed(pods, { uid: 'a', ...WAITING }), ...leavesOf('a', 10_000)]);
     expect(looksAt(graph, 'a')).toEqual({ dependents: 0, owners: 0 });
@@ -424,7 +424,7 @@ describe('orphan rounds', () => {
     expect(read('untrusted', failed)).toMatchObject({ latest: failed, version: '7', dependents: [] });
   });
 
-  it('COL-122 COL-120 asks anew who is let go when the owner is looked at once more', () => {
+  it('COL-122 COL-120 asks anew which dependents are orphaned when the owner is processed once more', () => {
     const graph = graphOf(observed(pods, { uid: 'a', deleting: true, finalizers: ['orphan'], resourceVersion: '7' }));
     const begun = beginOrphanRound(source(graph), 'a', { triedBefore: true });
     const answered = { ...begun, released: 'all', barrier: 'clear', foundReleased: 'all' } as const;
@@ -469,7 +469,7 @@ describe('COL-002 a reference that is wrong about its owner', () => {
   });
 });
 
-describe('COL-111 COL-002 an absence that was proven before the graph came into doubt', () => {
+describe('COL-111 COL-002 an absence that was proven before the graph lost trust', () => {
   type Kind = 'served' | 'not served' | 'not served, as was read since';
   const facts = (trust: FactSource['trust'], kind: Kind, prove: (cache: AbsentOwnerCache) => void) => {
     const graph = graphOf(

@@ -70,7 +70,7 @@ export interface AcceptedEnd {
 /**
  * The facts as they are now. Gather them anew before each call of `attemptToDelete`: the graph may have changed while an
  * answer was awaited. O(references), and for an object that is not deletingDependents O(dependents until one is found that is).
- * Of an owner that waits no dependent is looked at, unless something above it waits for it: see `waiting-cycle.ts`.
+ * No dependent of a waiting owner is visited, unless something above it waits for it: see `waiting-cycle.ts`.
  */
 export function gatherFacts(source: FactSource, round: Round): Facts {
   const { graph, trust } = source;
@@ -84,7 +84,7 @@ export function gatherFacts(source: FactSource, round: Round): Facts {
 function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, endAccepted }: Round): NodeFacts {
   const { id, identity, state, beingDeleted, deletingDependents, resourceVersion } = node;
   const { foregroundFinalizer, orphanFinalizer, otherFinalizers } = node;
-  // Of these and `dependents` each is only looked at in its own branch, and may cost a walk over all dependents.
+  // Of these and `dependents` each is only used in its own branch, and may cost a walk over all dependents.
   const blocking = deletingDependents ? source.graph.blockingDependents(id) : { count: 0, lastAddition: 0 };
   const mapping = source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(id));
   return {
@@ -143,7 +143,7 @@ type Kind = Pick<Coordinates, 'apiVersion' | 'kind'>;
 
 function awaitsNews({ resourceVersion, beingDeleted }: GraphNode, end: AcceptedEnd): boolean {
   if (resourceVersion !== end.resourceVersion) return false;
-  // A delete of what was being deleted may have changed nothing: then no news of it will come.
+  // A delete of an object that was being deleted may change nothing: then no event follows.
   return end.by === 'finalizer' || !beingDeleted;
 }
 
@@ -156,7 +156,7 @@ function dependentsOf(graph: Graph, id: number): NodeFacts['dependents'] {
   return found;
 }
 
-/** Of the live object where there is one (COL-091), and in its namespace (COL-11A); else as recorded. */
+/** The version of the live object where there is one (COL-091), and in its namespace (COL-11A); else as recorded. */
 function ownersInForce(source: FactSource, node: GraphNode, { latest, owners }: Round): OwnerFacts[] {
   const live = latest.state === 'found' && latest.object.uid === node.identity.uid ? latest.object : undefined;
   const references = live?.ownerReferences ?? node.ownerReferences;

@@ -23,7 +23,7 @@ export function beginOrphanRound(
 
 /**
  * The round goes on with what was read of the owner. While the graph is not to be trusted, the owner's own watch may show nothing more
- * of it: then the finalizer is taken off the version that was read, and whoever came to refer to it until then is let go as well.
+ * of it: then the finalizer is taken off the version that was read, and dependents that appeared until then are orphaned as well.
  * O(dependents).
  */
 export function lookedAtOwner(
@@ -33,7 +33,7 @@ export function lookedAtOwner(
 ): OrphanRound {
   if (source.trust === 'trusted' || latest.state !== 'found') return { ...round, latest };
   const { resourceVersion: version } = latest.object;
-  // What was answered before was about an older version, and about those who referred to it then.
+  // Earlier answers were about an older version, and about its dependents at that time.
   return { ...round, ...NOTHING_RELEASED, latest, version, dependents: dependentsOf(source, round.uid) };
 }
 

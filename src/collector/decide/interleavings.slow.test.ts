@@ -147,7 +147,7 @@ describe('COL-07A, COL-002 conflicting data, in every order of events, reads and
     [
       '15 a cluster-scoped and a namespaced child of an owner that is seen late',
       [{ uid: 'o' }, { uid: 'n', resource: 'nodes', owners: [to('o')] }, { uid: 'a', owners: [to('o')] }],
-      // No report when its dependent in ns1 had told its identity before (COL-073).
+      // No report when its dependent in ns1 had shown its identity before (COL-073).
       [end('a n o'), end('a n o', { reports: 'n->o' })],
     ],
     [
@@ -161,7 +161,7 @@ describe('COL-07A, COL-002 conflicting data, in every order of events, reads and
   });
 });
 
-describe('the edge cases of section 21, in every order', () => {
+describe('the edge cases, in every order', () => {
   it.each<[string, readonly Given[], readonly End[], (readonly Incident[])?]>([
     [
       'COL-240 the right name with a wrong uid',
@@ -299,7 +299,7 @@ describe('deletes with a policy, in every order', () => {
     expectEnds(objects, [end('b c')], { incidents: [removal('a')], steps: 'coarse' });
   });
 
-  it('COL-24E a dependent with the finalizer ORPHAN lets go of its own', () => {
+  it('COL-24E a dependent with the finalizer ORPHAN orphans its own', () => {
     const objects = [
       { uid: 'o' },
       { uid: 'a', owners: [to('o')], finalizers: ['orphan'] },

@@ -2,7 +2,7 @@ import type { ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 import { FINALIZER_FOREGROUND } from '../../api/meta/object-meta.ts';
 import type { Uid } from '../types/identity.ts';
 
-/** What decisions need of an object that the server just returned. */
+/** The fields of a returned object that decisions need. */
 export interface LiveObject {
   readonly uid: Uid;
   readonly name: string;
@@ -26,7 +26,7 @@ export function liveObjectOf(metadata: ObjectMeta): LiveObject {
   };
 }
 
-/** Being deleted and holding FG: an owner that waits for its dependents (section 0.2). */
+/** Being deleted and holding FG: an owner that waits for its dependents. */
 export function isWaiting(object: LiveObject): boolean {
   return object.deleting && object.finalizers.includes(FINALIZER_FOREGROUND);
 }

@@ -2,7 +2,7 @@ import type { LatestAnswer } from './facts.ts';
 import type { LiveObject } from './live-object.ts';
 import { type KindMapping, sameTarget, type Target } from './target.ts';
 
-/** What a read says about the object that is decided about (COL-090, rows 5 to 7). */
+/** The result of a read of the object under decision (COL-090, rows 5 to 7). */
 export type Look =
   | { readonly live: LiveObject }
   /** Proven: nothing has its name, or another object. */

@@ -21,14 +21,14 @@ export interface OrphanFacts {
   readonly latest: LatestAnswer;
   /** Dependents in the graph when this round began (COL-120). */
   readonly dependents: readonly Uid[];
-  /** What became of removing their references. `failed`: at least one answer was neither success nor a proof of absence. */
+  /** The results of removing their references. `failed`: at least one answer was neither success nor a proof of absence. */
   readonly released: Released;
   /**
    * BETTER-13: fresh lists begun after the deletion was seen. `clear`: nothing else refers to the owner. `gaveUp`:
    * switched off, out of time or over the size limit. `found`: these also refer to it; `incomplete`: there may be more.
    */
   readonly barrier: 'unasked' | 'clear' | 'gaveUp' | { readonly found: readonly Target[]; readonly incomplete?: true };
-  /** What became of removing the references of those that the barrier found. */
+  /** The results of removing the references of dependents that the barrier found. */
   readonly foundReleased: Released;
 }
 

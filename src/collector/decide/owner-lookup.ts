@@ -35,7 +35,7 @@ export function ownerLookup(reference: OwnerReference, mapping: KindMapping, nam
   return mapping.alsoElsewhere === true ? { ...lookup, alsoElsewhere: true } : lookup;
 }
 
-/** What a read at the lookup's target proves. Pass `absent` only for a proof (COL-116), `error` for all else. */
+/** The proof from a read at the lookup's target. Pass `absent` only for a proof (COL-116), `error` for all else. */
 export function ownerAnswer(
   { reference, alsoElsewhere }: Pick<OwnerLookup, 'reference' | 'alsoElsewhere'>,
   read: LiveObject | 'absent' | 'error',

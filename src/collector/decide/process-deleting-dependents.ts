@@ -14,14 +14,14 @@ export interface DeletingDependents {
   readonly graph: Facts['graph'];
 }
 
-/** Section 7: an object that is being deleted in foreground is looked at. */
+/** Decides about an object that is being deleted in foreground. */
 export function processDeletingDependents({ node, target, live, graph }: DeletingDependents): Step {
   if (node.blocking.count > 0) {
     const actions: Action[] = queuesBlockingDependents(node)
       ? [{ action: 'enqueueBlockingDependents', owner: target.uid }]
       : [];
     if (!node.inWaitingCycle) return { verdict: 'forget', reason: 'blockedByDependents', actions };
-    // What it refers to must be read right before: the patch would add a reference that is gone.
+    // Its references must be read right before: the patch would add a reference that is gone.
     if (live === undefined) return { need: 'latest', target };
     return { verdict: 'forget', reason: 'waitingCycle', actions: [...actions, ...unblockReferences(target, live)] };
   }
@@ -57,10 +57,9 @@ function knownFinalizers(
 }
 
 /**
- * COL-102 queues all blocking dependents whenever the owner is looked at, and it is looked at whenever one of them
- * goes (COL-103): the square of their number. They are queued the first time, when one was added since (COL-109, COL-10A), and when
- * half of them are gone: each is reached in the end, the last one at the latest when it is alone, and the sum is twice
- * their number.
+ * COL-102 queues all blocking dependents whenever the owner is processed, which is whenever one of them goes (COL-103): the square of their
+ * number. They are queued the first time, when one was added since (COL-109, COL-10A), and when half of them are gone: each is reached in the
+ * end, the last one at the latest when it is alone, and the sum is twice their number.
  */
 function queuesBlockingDependents({ blocking, blockingWhenQueued }: NodeFacts): boolean {
   if (blockingWhenQueued === undefined) return true;

@@ -1,11 +1,11 @@
 import type { Graph, NodeId } from '../graph/graph.ts';
 
 /**
- * References looked at, up or down, before the search gives up and says no. A cycle that long is not worth a stall of
+ * References visited, up or down, before the search gives up and says no. A cycle that long is not worth a stall of
  * milliseconds.
  */
 const WAITING_CYCLE_SEARCH_BOUND = 100_000;
-/** References looked at in one direction before the other one is tried, and how many times more of them the next time. */
+/** References visited in one direction before the other one is tried, and how many times more of them the next time. */
 const FIRST_BOUND = 100;
 const GROWTH = 10;
 
@@ -20,7 +20,7 @@ type Direction = (graph: Graph, id: NodeId, visit: (other: NodeId, waits: boolea
  * keeps such cycles from forming, but only if it sees the others wait; two members that are decided upon at
  * the same time each miss the other, and nothing would ever move again (COL-10C).
  *
- * A cycle is one whichever way it is walked. An owner is looked at after each of its blocking dependents (COL-103): a walk down
+ * A cycle is one whichever way it is walked. An owner is processed after each of its blocking dependents (COL-103): a walk down
  * costs their number every time, one up only the references of the node, and ends at once where nothing is above that waits. At the
  * end of a long chain it is the walk down that ends at once. So both are tried in turn, each time further: O(references of
  * whichever way is shorter).

@@ -120,7 +120,7 @@ function observe(
   const unmoved = table.get(node, KIND) === kind && table.hasHashOfReferences(node, hash);
   const same = unmoved && table.hasHash(node, hash);
   if (!unmoved) columns.readOwners();
-  // What one resource shows after another one may be later than all that the other has shown.
+  // An event of one resource may be newer than all events of another.
   const unseen = (before & SEEN) === 0 || !shownBySame;
   const changedUnseen = unseen && table.version(node) !== columns.resourceVersion;
   remember(graph, node, columns, mark);
@@ -167,8 +167,8 @@ function handOver(
 }
 
 /**
- * Only a server that went back in time shows that, as one does whose backup was restored (designs/0011). It was left alone because it was
- * going; nobody else would look at it again.
+ * Only a server that went back in time shows that, as one does whose backup was restored (designs/0011). It was left alone because it was being
+ * deleted; nothing else would queue it again.
  */
 function takeDeletionBack(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   const { table } = graph.nodes;
@@ -352,7 +352,7 @@ function* referringDependents(graph: OwnershipGraph, dependents: readonly number
   }
 }
 
-/** The object is gone for good: COL-057. What it referred to is unlinked; while others refer to it, its uid is kept as gone. */
+/** The object is deleted (COL-057). Its references are unlinked; while dependents refer to it, its uid is kept as gone. */
 function removeNode(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   const { nodes, references } = graph;
   releaseOwners(graph, node, effects);
@@ -377,7 +377,7 @@ function releaseOwners(graph: OwnershipGraph, node: number, effects: Effect[]): 
   references.drop(references.detach(node));
 }
 
-/** What only an observed object has. */
+/** The fields of an observed object only. */
 function clearObservation(graph: OwnershipGraph, node: number): void {
   const { table } = graph.nodes;
   const cleared = BEING_DELETED | DELETING_DEPENDENTS | FINALIZERS | SEEN | BEHIND;
@@ -447,8 +447,8 @@ function vanish(graph: OwnershipGraph, resource: MonitoredResource, effects: Eff
 }
 
 /**
- * Nobody shows these objects any more, which proves nothing about them. All let go of their owners first, so that one is
- * not questioned, or looked at, for the sake of another that leaves.
+ * No monitor shows these objects any more, which proves nothing about them. All drop their references first, so that none is queued because of
+ * another that leaves.
  */
 function loseObservation(graph: OwnershipGraph, lost: readonly number[], effects: Effect[]): void {
   const { nodes, references } = graph;

@@ -14,7 +14,7 @@ export interface Vertex {
   readonly virtual: boolean;
 }
 
-/** What a dump shows: vertices by uid, and the uids of each vertex's owners. */
+/** The content of a dump: vertices by uid, and the uids of each vertex's owners. */
 export interface GraphView {
   readonly vertices: ReadonlyMap<Uid, Vertex>;
   readonly owners: ReadonlyMap<Uid, ReadonlySet<Uid>>;

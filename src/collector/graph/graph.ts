@@ -7,7 +7,7 @@ import type { Coordinates, Identity, Uid } from '../types/identity.ts';
  */
 export type NodeId = number;
 
-/** `virtual`: only inferred from somebody's reference. `observed`: seen in a list or watch (section 0.2). */
+/** `virtual`: only inferred from somebody's reference. `observed`: seen in a list or watch. */
 export type NodeState = 'virtual' | 'observed';
 
 /** A copy of what the graph knows about one node. */
@@ -27,9 +27,9 @@ export interface GraphNode {
   readonly orphanFinalizer: boolean;
   /** Other finalizers were (or may have been) there at the last event. */
   readonly otherFinalizers: boolean;
-  /** Of the last event; undefined for virtual nodes and for versions that are no plain number. */
+  /** The version of the last event; undefined for virtual nodes and for versions that are no plain number. */
   readonly resourceVersion: string | undefined;
-  /** Of the last event, in the object's order; empty for virtual nodes. */
+  /** The references of the last event, in the object's order; empty for virtual nodes. */
   readonly ownerReferences: readonly OwnerReference[];
 }
 
@@ -80,7 +80,7 @@ export interface Graph {
   isUnlisted(id: NodeId): boolean;
   isBeingDeleted(id: NodeId): boolean;
   isDeletingDependents(id: NodeId): boolean;
-  /** `deletionTimestamp` and FG, both at the last event: a waiting owner (section 0.2). Unlike `deletingDependents` this ends when FG goes. */
+  /** `deletionTimestamp` and FG, both at the last event: a waiting owner. Unlike `deletingDependents` this ends when FG goes. */
   isWaiting(id: NodeId): boolean;
   /** A small integer that two nodes share exactly if they have the same apiVersion and kind. */
   kindAt(id: NodeId): number;

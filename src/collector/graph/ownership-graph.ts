@@ -51,7 +51,7 @@ export class OwnershipGraph implements Graph {
   readonly nodes: NodeStore;
   readonly references: ReferenceStore;
   readonly resources: ResourceTable;
-  /** Of the event that `apply` is at. */
+  /** The resource of the event that `apply` is at. */
   readonly hash: EventHash;
   readonly sibling = new Sibling();
   /** Objects of events become columns here; overwritten by each such event. */
@@ -283,7 +283,7 @@ export class OwnershipGraph implements Graph {
     return this.#absentOwners === undefined || this.#absentOwners.size > 0;
   }
 
-  /** Gives back the room of released names. O(nodes), and only after at least half of the room was released. */
+  /** Frees the room of released names. O(nodes), and only after at least half of the room was released. */
   compactNamesWhenDue(): void {
     if (!this.nodes.needsCompaction) return;
     this.nodes.compactNames((move) => this.references.moveNames(move));

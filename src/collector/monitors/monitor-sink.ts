@@ -104,7 +104,7 @@ export class MonitorSink implements ReflectorSink {
     if (outcome === 'wentBack' && this.#synced) return tell({ type: 'historyReset', evidence: 'deletionTakenBack' });
     if (!this.#enumerating && outcome === 'unchanged') tell({ type: 'touched', columns });
     if (this.#enumerating && columns.deleting && (columns.foregroundFinalizer || columns.orphanFinalizer)) {
-      // What happened since the watch was lost is not known: the deletion may have ended and begun again, and would look
+      // Events since the loss of the watch are unknown: the deletion may have ended and begun again, and would look
       // like the one that was dealt with (COL-060, COL-063).
       tell({ type: 'waitingListed', columns });
     }
@@ -150,7 +150,7 @@ export class MonitorSink implements ReflectorSink {
     if (!this.#silent) this.#options.tell({ type: 'failed', error });
   }
 
-  /** What changes may be a sign of more than it says; what has been said before is none. */
+  /** A change may show more than itself; a repeated event does not. */
   #doubtedBy(error: Error): InDoubt | undefined {
     if (this.#trouble === undefined) return 'all';
     return isAnswer(error) ? undefined : whoIsInDoubt(error, this.#options.resource.apiVersion);

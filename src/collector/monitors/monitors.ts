@@ -57,7 +57,7 @@ export interface UnstartedMonitor {
   readonly error: Error;
 }
 
-/** What a pass changed. */
+/** The changes of a pass. */
 export interface MonitorChange {
   readonly added: number;
   /** How many list anew, because others of them may be there or what another one showed of them. */
@@ -186,7 +186,7 @@ export class Monitors {
     return heirs;
   }
 
-  /** Tells whenever a monitor has synced, or is gone and waited for no more. Returns how to stop being told. */
+  /** Calls the listener whenever a monitor has synced, or is gone. Returns how to stop listening. */
   onSynced(listener: () => void): () => void {
     this.#onSynced.add(listener);
     return () => void this.#onSynced.delete(listener);
@@ -263,7 +263,7 @@ export class Monitors {
     readonly unstarted: readonly UnstartedMonitor[];
     readonly stopped: Promise<unknown>;
   } {
-    // The old one is silent as soon as it is told to stop, so that the two never mix.
+    // The old one is silent as soon as it is stopped, so that the two never mix.
     const stopped = Promise.all(before.map(({ monitor }) => monitor.stop()));
     return { unstarted: this.#startAll(before.map(({ resource }) => resource)), stopped };
   }

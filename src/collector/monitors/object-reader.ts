@@ -1,7 +1,7 @@
 import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';
 
-/** What is to be looked up in the graph soon. */
+/** The uids that will be looked up in the graph soon. */
 export interface ExpectsObjects {
   expect(objects: readonly ObjectColumns[], count: number): void;
 }

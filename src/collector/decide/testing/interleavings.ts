@@ -417,7 +417,7 @@ function noted(absent: readonly Identity[], identity: Identity): readonly Identi
   return absent.some((known) => sameIdentity(known, identity)) ? absent : [...absent, identity];
 }
 
-/** Of a graph that does not change any more: each state has its own copy. */
+/** For a graph that does not change any more: each state has its own copy. */
 const graphKeys = new WeakMap<OwnershipGraph, string>();
 
 function graphKey(graph: OwnershipGraph): string {

@@ -23,7 +23,7 @@ export interface ServerObject {
   readonly deleting: boolean;
 }
 
-/** What a watch shows: the object as it was then, and whether that was its end. */
+/** An event of a watch: the object as it was then, and whether it was deleted. */
 export interface Change {
   readonly object: ServerObject;
   readonly gone: boolean;
@@ -38,7 +38,7 @@ const FG = 'foregroundDeletion';
 const ORPHAN = 'orphan';
 
 /**
- * As much of an API server as the collector's decisions can tell from a real one (section 20 of the rules): get by name in any served
+ * The part of an API server that the collector's decisions depend on: get by name in any served
  * version, delete with a policy and preconditions, patches of references and finalizers. A value: each write gives a new one.
  */
 export class SmallServer {
@@ -84,7 +84,7 @@ export class SmallServer {
     return object && liveOf(object);
   }
 
-  /** What a watch or list says of it. */
+  /** The object as a watch or list shows it. */
   static observed({ uid, name, namespace, version, references, deleting, finalizers }: ServerObject): ObservedObject {
     return {
       uid,

@@ -5,7 +5,7 @@ import { NameSlab } from './name-slab.ts';
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 describe('NameSlab', () => {
-  it('BETTER-6 gives back what was stored, over any sequence of stores and releases', () => {
+  it('BETTER-6 returns the stored names, over any sequence of stores and releases', () => {
     const use = fc.record({ length: fc.integer({ min: 0, max: 254 }), release: fc.nat({ max: 30 }) });
     fc.assert(
       fc.property(fc.array(use, { maxLength: 300 }), (uses) => {

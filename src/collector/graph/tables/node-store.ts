@@ -38,7 +38,7 @@ const EXPECTED = 32;
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Who holds a name: a node, or a reference with coordinates of its own. */
+/** The holder of a name: a node, or a reference with coordinates of its own. */
 export type NameHolder = number;
 export const holderOfNode = (node: number): NameHolder => node * 2;
 export const holderOfEdge = (edge: number): NameHolder => edge * 2 + 1;
@@ -387,7 +387,7 @@ export class NodeStore {
   }
 }
 
-/** What is kept as the length of a name. */
+/** The stored form of a name's length. */
 export function nameLengthOf(start: number, end: number): number {
   return end - start <= SLAB_NAME_MAX ? end - start : LONG_NAME;
 }

@@ -62,7 +62,7 @@ interface Waiting {
 }
 
 /**
- * Who refers to whom. Each reference is in the list of its dependent (in the object's order) and in the list of its owner
+ * The references among nodes. Each reference is in the list of its dependent (in the object's order) and in the list of its owner
  * (newest first).
  *
  * Invariants (COL-051): an edge is in exactly these two lists; its owner has a slot; a reference without EXPLICIT has its
