@@ -164,7 +164,7 @@ describe('attemptToOrphan', () => {
     },
   });
 
-  it('COL-122 COL-002 reads the owner first where the graph's state of it is not trusted', () => {
+  it('COL-122 COL-002 reads the owner first where the state in the graph is not trusted', () => {
     expect(doubtful({ state: 'unasked' })).toEqual({ need: 'latest', target });
     expect(doubtful(found())).toMatchObject({ need: 'released' });
     // It has got other coordinates meanwhile: the answer is not about these.
