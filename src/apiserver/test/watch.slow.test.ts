@@ -110,6 +110,7 @@ describe('watch', () => {
     const { status, json } = await server.get(`${configMaps}?watch=1&resourceVersion=100000`);
     expect(status).toBe(504);
     expect(json.message).toMatch(/^Timeout: Too large resource version: 100000, current: \d+$/);
+    expect((await server.get(`${configMaps}?watch=1&resourceVersion=18446744073709551615`)).status).toBe(504);
   });
 
   it('API-125 selectors: starting to match is ADDED, stopping is DELETED with the old content and the new revision', async () => {

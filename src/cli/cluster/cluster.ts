@@ -175,7 +175,7 @@ export class Cluster {
           return { status: 200, headers: { 'content-type': contentType }, body: Buffer.from(text) };
         },
       });
-      if (notReady !== undefined) apiServer.addReadyCheck({ name: 'etcd', check: notReady });
+      if (notReady !== undefined) apiServer.addReadyCheck({ name: options.store, check: notReady });
       httpServer = await listenOn(listen, apiServer, identity);
       await Promise.all([apiServer.start(), kept]);
       const client = clientOf(apiServer, { clock, interceptors: [requestMetrics(metrics, 'in-process')] });

@@ -92,6 +92,14 @@ describe('list options', () => {
     'sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=5',
   ])('API-129 API-132 watch ?%s is allowed', (query) => expect(() => validateWatchOptions(parse(query))).not.toThrow());
 
+  it('API-139 the greatest resource version is one of the future, and a greater one is none', () => {
+    for (const read of [listRevision, watchRevision]) {
+      expect(read('18446744073709551615')).toBeGreaterThan(2 ** 52);
+      expect(Number.isSafeInteger(read('18446744073709551615') + 1)).toBe(true);
+      expect(failure(() => read('18446744073709551616')).message).toMatch(/invalid syntax$/);
+    }
+  });
+
   it('API-139 a resource version that is no decimal number', () => {
     expect(failure(() => listRevision('abc'))).toMatchObject({
       code: 400,

@@ -117,11 +117,13 @@ export function validateWatchOptions(options: ListOptions): void {
   refuse(errors);
 }
 
-/** Digits only; undefined for anything else. */
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** Digits of an unsigned number of 64 bits; undefined for anything else. No store has come to a version beyond 2^53: it is the future. */
 function parseRevision(text: string): number | undefined {
   if (!/^\d+$/.test(text)) return undefined;
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : undefined;
+  if (BigInt(text) > MAX_UINT64) return undefined;
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER - 1);
 }
 
 /** API-139: on a list and on a GET a bad resource version is 400. Empty counts as 0: newest. */
