@@ -56,7 +56,8 @@ export class Outages {
   /** The server of this resource is away, or was. Another server than kube-apiserver says nothing about kube-apiserver. */
   watchFailed(offered: OfferedResource, about: InDoubt): void {
     const doubts = this.doubt(about);
-    this.queueAwaited();
+    // One kind says nothing about the events of others; its own are queued when it has recovered.
+    if (about === 'all') this.queueAwaited();
     if (isServedByKubeApiserver(apiVersionOf(offered))) this.#doubtsOfServer = doubts;
   }
 

@@ -113,6 +113,7 @@ function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog
     writes,
     apply: writer.apply,
     trust: () => (monitors.current ? 'trusted' : 'untrusted'),
+    trusts: (apiVersion, kind) => monitors.trusts(apiVersion, kind),
     follows: (apiVersion, kind) => monitors.follows(apiVersion, kind),
     holdsAbsences: (apiVersion, kind) => lists.absences.holds(apiVersion, kind),
     versionFor: (owner, dependent) =>

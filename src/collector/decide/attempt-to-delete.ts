@@ -56,7 +56,8 @@ export function attemptToDelete(facts: Facts): Step {
 
 /** The recorded state may be used instead of a GET, because a precondition will prove it (COL-098). */
 function mayStandForItself(facts: Facts, node: NodeFacts): boolean {
-  return node.state === 'observed' && !node.unlisted && node.resourceVersion !== undefined && believesGraph(facts);
+  if (node.doubted === true || node.unlisted || !believesGraph(facts)) return false;
+  return node.state === 'observed' && node.resourceVersion !== undefined;
 }
 
 /** After a conflict only the most recent state will do. */
@@ -76,7 +77,8 @@ interface Case {
 function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
   // A backup of the server was restored (designs/0011); the graph will hear of it.
   if (node.deletingDependents && live?.deleting === false) return done(node, 'notBeingDeleted');
-  if (node.deletingDependents) return processDeletingDependents({ node, target, live, graph: facts.graph });
+  const graph = node.doubted === true ? 'untrusted' : facts.graph;
+  if (node.deletingDependents) return processDeletingDependents({ node, target, live, graph });
   // The graph has not heard of it yet; the answer to row 2 is the same (COL-095).
   if (live?.deleting === true) return done(node, 'alreadyTerminating');
   if (facts.owners.length === 0) return done(node, 'noOwners');

@@ -24,7 +24,7 @@ export function classifyOwner(
 ): OwnerClass {
   if (clusterScoped && owner.mapping?.namespaced === true) return 'outOfReach';
   if (owner.graph !== 'unproven') {
-    if (believeGraph) return owner.graph;
+    if (believeGraph && owner.doubted !== true) return owner.graph;
     // Seen alive under exactly these coordinates: whatever claims its absence is older than that (BETTER-14).
   } else if (owner.knownAbsent) return 'dangling';
   if (owner.mapping === undefined) return 'unmapped';

@@ -41,6 +41,8 @@ export interface NodeFacts {
   readonly identity: Identity;
   /** Undefined: the mapper does not know the kind of the node (row 3). */
   readonly mapping: KindMapping | undefined;
+  /** The graph may not answer for this kind, whatever `Facts.graph` says. */
+  readonly doubted?: true;
   readonly beingDeleted: boolean;
   readonly deletingDependents: boolean;
   /** The version of the last event; undefined when there is none to use as a precondition. */
@@ -86,6 +88,8 @@ export interface OwnerFacts {
    * believed is `Facts.graph`.
    */
   readonly graph: 'solid' | 'waiting' | 'unproven';
+  /** The graph may not answer for this kind, whatever `Facts.graph` says. */
+  readonly doubted?: true;
   /** The graph has seen the object with this uid go, and it was exactly what the reference means. */
   readonly uidGone?: true;
   /** The owner existed at this version, because a dependent referred to it: a read of it must come from no older state. */

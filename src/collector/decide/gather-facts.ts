@@ -21,6 +21,8 @@ export interface FactSource {
    */
   mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined;
   readonly trust: Facts['graph'];
+  /** While `trust` says `trusted`: whether that holds for this kind too. Absent: it does. */
+  readonly trusts?: (apiVersion: string, kind: string) => boolean;
   /** Whether the watch of this kind works, so that what it shows outweighs one read. Absent: as `trust` says. */
   readonly follows?: (apiVersion: string, kind: string) => boolean;
   /** Whether so many objects of this kind vanished at once that nothing is believed about their absence yet. Absent: never. */
@@ -98,6 +100,7 @@ function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, en
         : undefined,
     identity,
     mapping,
+    ...(trusts(source, identity) ? {} : { doubted: true }),
     beingDeleted,
     deletingDependents,
     resourceVersion,
@@ -110,6 +113,14 @@ function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, en
     inWaitingCycle: blocking.count > 0 && isInWaitingCycle(source.graph, id),
     blockingWhenQueued,
   };
+}
+
+/** Whether the graph may answer for objects of this kind. */
+export function trusts(
+  { trust, trusts: ofKind }: Pick<FactSource, 'trust' | 'trusts'>,
+  { apiVersion, kind }: Kind,
+): boolean {
+  return trust === 'trusted' && ofKind?.(apiVersion, kind) !== false;
 }
 
 function follows({ follows: works, trust }: FactSource, { apiVersion, kind }: Kind): boolean {
@@ -197,6 +208,7 @@ function ownerFacts(source: FactSource, { reference, namespace, answers, depende
     ...(absent && wasOrphaned(source, reference, { mapping, namespace }) ? { orphaned: true } : {}),
     mapping,
     graph: state,
+    ...(trusts(source, reference) ? {} : { doubted: true }),
     ...(gone ? { uidGone: true } : {}),
     ...(notOlderThan === undefined ? {} : { notOlderThan }),
     live,
@@ -217,12 +229,13 @@ function contradictsWatch(source: FactSource, owner: Coordinates, state: OwnerFa
  * discovery has said so again.
  */
 function isKnownAbsent(
-  { absentOwners, trust, kindsReadSince, isOfKubeApiserver }: FactSource,
+  source: FactSource,
   owner: Coordinates,
   { mapping, namespace, gone }: Place & { readonly gone: boolean },
 ): boolean {
+  const { absentOwners, kindsReadSince, isOfKubeApiserver } = source;
   const mayBeBack = mapping !== undefined || kindsReadSince !== true;
-  if (trust === 'untrusted' && mayBeBack) {
+  if (!trusts(source, owner) && mayBeBack) {
     const since: Proven = isOfKubeApiserver?.(owner.apiVersion) === true ? 'sinceLastDoubtOfAll' : 'sinceLastDoubt';
     return absentOwners.has(owner, namespace, since);
   }

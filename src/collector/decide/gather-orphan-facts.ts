@@ -1,22 +1,24 @@
 import type { Uid } from '../types/identity.ts';
 import type { LatestAnswer } from './facts.ts';
-import type { FactSource } from './gather-facts.ts';
+import { type FactSource, trusts } from './gather-facts.ts';
 import type { OrphanFacts } from './orphan-step.ts';
 
 /** One round of orphaning: owner and dependents as they were when it began (COL-120), and what has been answered so far. */
 export type OrphanRound = Omit<OrphanFacts, 'node'> & { readonly uid: Uid };
 
+type TrustSource = Pick<FactSource, 'graph' | 'trust' | 'trusts'>;
+
 const NOTHING_RELEASED = { released: 'unasked', barrier: 'unasked', foundReleased: 'unasked' } as const;
 
 /** The beginning of a round; `triedBefore`: this owner's last one ended in a failure. O(dependents). */
 export function beginOrphanRound(
-  source: Pick<FactSource, 'graph' | 'trust'>,
+  source: TrustSource,
   uid: Uid,
   { triedBefore }: { readonly triedBefore: boolean },
 ): OrphanRound {
   const dependents = dependentsOf(source, uid);
   const version = source.graph.node(uid)?.resourceVersion;
-  const doubtful = triedBefore || source.trust === 'untrusted';
+  const doubtful = triedBefore || !isTrusted(source, uid);
   const latest = { state: 'unasked' } as const;
   return { ...NOTHING_RELEASED, uid, version, doubtful, latest, dependents };
 }
@@ -26,15 +28,16 @@ export function beginOrphanRound(
  * of it: then the finalizer is taken off the version that was read, and dependents that appeared until then are orphaned as well.
  * O(dependents).
  */
-export function lookedAtOwner(
-  source: Pick<FactSource, 'graph' | 'trust'>,
-  round: OrphanRound,
-  latest: LatestAnswer,
-): OrphanRound {
-  if (source.trust === 'trusted' || latest.state !== 'found') return { ...round, latest };
+export function lookedAtOwner(source: TrustSource, round: OrphanRound, latest: LatestAnswer): OrphanRound {
+  if (isTrusted(source, round.uid) || latest.state !== 'found') return { ...round, latest };
   const { resourceVersion: version } = latest.object;
   // Earlier answers were about an older version, and about its dependents at that time.
   return { ...round, ...NOTHING_RELEASED, latest, version, dependents: dependentsOf(source, round.uid) };
+}
+
+function isTrusted(source: TrustSource, uid: Uid): boolean {
+  const node = source.graph.node(uid);
+  return node === undefined ? source.trust === 'trusted' : trusts(source, node.identity);
 }
 
 /** A reference to itself goes with the object. */

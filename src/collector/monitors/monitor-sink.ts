@@ -4,7 +4,7 @@ import type { GraphEvent, MonitoredResource, VanishLimit } from '../types/event.
 import type { InDoubt, MonitorEvent } from '../types/monitor-event.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';
 import { isAnswer } from '../operations/is-answer.ts';
-import { whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
+import { concernsOneKind, whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
 import { versionNumber } from '../types/version-number.ts';
 
 /** Fills the columns from one object's bytes; throws when they are no object, and the reflector lists again. */
@@ -152,8 +152,10 @@ export class MonitorSink implements ReflectorSink {
 
   /** A change may show more than itself; a repeated event does not. */
   #doubtedBy(error: Error): InDoubt | undefined {
+    const { apiVersion } = this.#options.resource;
+    if (concernsOneKind(error, apiVersion)) return 'beside';
     if (this.#trouble === undefined) return 'all';
-    return isAnswer(error) ? undefined : whoIsInDoubt(error, this.#options.resource.apiVersion);
+    return isAnswer(error) ? undefined : whoIsInDoubt(error, apiVersion);
   }
 
   #followed(version: number): void {

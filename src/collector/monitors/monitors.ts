@@ -1,3 +1,4 @@
+import { concernsOneKind } from '../operations/who-is-in-doubt.ts';
 import { asError } from '../../base/errors/thrown.ts';
 import type { MonitoredResource } from '../types/event.ts';
 import type { MonitorEvent } from '../types/monitor-event.ts';
@@ -107,8 +108,8 @@ export class Monitors {
   }
 
   /**
-   * Synced, and what each shows is not known to be out of date: its last list or watch has not failed. Every decision asks, with
-   * thousands of monitors too: they are looked through only when something has happened to one.
+   * Synced, and what each shows is not known to be out of date: its last list or watch has not failed, or failed for reasons of its kind
+   * alone ({@link trusts}). Every decision asks, with thousands of monitors too: they are looked through only when something has happened to one.
    */
   get current(): boolean {
     return (this.#current ??= this.#areCurrent());
@@ -116,9 +117,16 @@ export class Monitors {
 
   /** Whether every monitor that shows objects of this kind is synced and works; false when none does. */
   follows(apiVersion: string, kind: string): boolean {
-    if (this.current) return true;
-    this.#followed ??= this.#followedKinds();
-    return this.#followed.get(`${apiVersion} ${kind}`) === true;
+    return this.#kinds().get(`${apiVersion} ${kind}`) === true;
+  }
+
+  /** {@link current}, and no monitor of this kind has trouble of its own. A kind without monitors has none. */
+  trusts(apiVersion: string, kind: string): boolean {
+    return this.current && this.#kinds().get(`${apiVersion} ${kind}`) !== false;
+  }
+
+  #kinds(): ReadonlyMap<string, boolean> {
+    return (this.#followed ??= this.#followedKinds());
   }
 
   #followedKinds(): Map<string, boolean> {
@@ -140,7 +148,8 @@ export class Monitors {
 
   #areCurrent(): boolean {
     for (const { monitor } of this.#entries.values()) {
-      if (!monitor.synced || monitor.trouble !== undefined) return false;
+      if (monitor.synced && monitor.trouble === undefined) continue;
+      if (monitor.trouble === undefined || !concernsOneKind(monitor.trouble, monitor.resource.apiVersion)) return false;
     }
     return this.#entries.size > 0;
   }

@@ -1,3 +1,4 @@
+import { StatusError } from '../../api/status-error.ts';
 import { NoStatusError } from '../../client/codec/status-decoder.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 import type { InDoubt } from '../types/monitor-event.ts';
@@ -13,4 +14,13 @@ const AWAY = /^(?:service unavailable\n?$|error trying to reach service: )/;
 export function whoIsInDoubt(error: Error, apiVersion: string): InDoubt {
   if (isServedByKubeApiserver(apiVersion) || !(error instanceof NoStatusError)) return 'all';
   return error.code === 503 && error.audited && AWAY.test(error.text) ? 'beside' : 'all';
+}
+
+/**
+ * Whether a failed list or watch says nothing about other kinds: the server answered it, and the kind may be a custom one, whose conversion
+ * webhook can fail by itself. The kinds of kube-apiserver show when kube-apiserver is away.
+ */
+export function concernsOneKind(error: Error, apiVersion: string): boolean {
+  if (error instanceof NoStatusError) return false;
+  return error instanceof StatusError && !isServedByKubeApiserver(apiVersion);
 }

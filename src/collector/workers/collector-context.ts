@@ -49,6 +49,7 @@ export interface CollectorContext extends DeleteContext {
   /** Whether the graph may answer instead of the server, as of now. */
   readonly trust: () => FactSource['trust'];
   /** See FactSource. */
+  readonly trusts: NonNullable<FactSource['trusts']>;
   readonly follows: NonNullable<FactSource['follows']>;
   readonly holdsAbsences: NonNullable<FactSource['holdsAbsences']>;
   readonly versionFor: NonNullable<FactSource['versionFor']>;
@@ -87,6 +88,7 @@ export function factSource(context: CollectorContext, inDoubtSince?: number): Fa
     wasOrphaned: (owner) => orphanedOwners.has(owner, now),
     mapping: (apiVersion, kind, resource) => kinds.mapping(apiVersion, kind, resource),
     trust: inDoubtSince === undefined ? context.trust() : 'untrusted',
+    trusts: context.trusts,
     follows: context.follows,
     holdsAbsences: context.holdsAbsences,
     versionFor: context.versionFor,

@@ -98,9 +98,10 @@ export class ReleaseDependents {
 
   /** Of the graph, as of now; none while it is not to be trusted: a restored server may have given out the version twice. */
   #knownReferences(uid: Uid): RemoveReferencesAction['known'] {
-    if (this.#context.trust() === 'untrusted') return undefined;
-    const node = this.#context.graph.node(uid);
-    if (node?.resourceVersion === undefined) return undefined;
+    const { graph, trust, trusts } = this.#context;
+    if (trust() === 'untrusted') return undefined;
+    const node = graph.node(uid);
+    if (node?.resourceVersion === undefined || !trusts(node.identity.apiVersion, node.identity.kind)) return undefined;
     return { resourceVersion: node.resourceVersion, references: node.ownerReferences };
   }
 
