@@ -39,16 +39,17 @@ export async function previewCascade(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { needs } = simulate(snapshot, request);
     if (needs.length === 0) break;
-    await Promise.all(needs.map((need) => read(client, snapshot, need, signal)));
+    await Promise.all(needs.map((need) => readNeed(client, snapshot, need, signal)));
   }
   return planCascade(snapshot, request).plan;
 }
 
-async function read(
+/** Reads the full objects that a rule needs into the snapshot; a refusal is noted in `incomplete`. */
+export async function readNeed(
   client: RestClient,
   snapshot: Snapshot,
   need: BodyNeed,
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): Promise<void> {
   const { resource, namespace, node } = need;
   const list = {

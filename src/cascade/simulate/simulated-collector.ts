@@ -93,6 +93,11 @@ export class SimulatedCollector {
     }
   }
 
+  /** Decides about an object that a person changed, whatever the graph made of the change. */
+  look(uid: string): void {
+    this.#deletes.add(keyOf(uid, 'observed'));
+  }
+
   /** Tries once more what did not end. Returns whether there was anything. */
   retry(): boolean {
     const parked = [...this.#parked];

@@ -1,6 +1,6 @@
 import { CUSTOM_RESOURCE_CLEANUP } from '../../api/deletion/definition-delete.ts';
 import { isGarbageCollectionFinalizer } from '../../api/deletion/propagation.ts';
-import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import type { CascadePolicy } from '../documents/cascade-plan.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type BodyNeed, BodyNeeds } from './body-need.ts';
@@ -28,8 +28,15 @@ export interface SimulatedRoot {
   readonly policy?: CascadePolicy;
 }
 
+/** A write that may make objects garbage, beside deletions: new owner references, or the last finalizer taken away. */
+export type SimulatedChange =
+  | { readonly change: 'references'; readonly uid: string; readonly references: readonly OwnerReference[] }
+  | { readonly change: 'finalize'; readonly uid: string };
+
 export interface SimulationRequest {
   readonly roots: readonly SimulatedRoot[];
+  /** Carried out after the roots are deleted. */
+  readonly changes?: readonly SimulatedChange[];
   /** Whether finalizers that nobody here removes are removed by their owners in the end, or stay (CAS-017). */
   readonly assumeFinalizers: 'kept' | 'removed';
   /** Which part acts first where both may: the collector, or namespaces and definitions, as it is unless given. */
@@ -110,6 +117,7 @@ class Simulation {
       this.#deleteRoot(root);
       if (this.#request.order === 'oneByOne') this.#toRest();
     }
+    for (const change of this.#request.changes ?? []) this.#change(change);
     let end: SimulationResult['end'] = 'bound';
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.#toRest();
@@ -142,6 +150,17 @@ class Simulation {
       preconditions: { uid },
     });
     if (sent.answer === 'refused') trail.refused = sent.message;
+  }
+
+  #change(change: SimulatedChange): void {
+    if (change.change === 'references') {
+      this.#server.replaceReferences(change.uid, change.references);
+      this.#collector.look(change.uid);
+      return;
+    }
+    for (const finalizer of this.#server.get(change.uid)?.metadata?.finalizers ?? []) {
+      this.#server.removeFinalizer(change.uid, finalizer);
+    }
   }
 
   /** Until neither collector nor controllers do anything more. Keys that the collector retries are retried after each change. */

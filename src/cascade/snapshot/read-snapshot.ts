@@ -28,8 +28,8 @@ export interface ReadSnapshotOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
-  /** `ages` also keeps when each object was created. */
-  readonly detail?: 'ages';
+  /** `ages` also keeps when each object was created; `protections` the metadata of what the guard's annotations are on. */
+  readonly detail?: 'ages' | 'protections';
   /** The resources to read; those of discovery when absent. */
   readonly catalogue?: ResourceCatalogue;
   /** Where a kind is read that the user may not list in all namespaces: those that the question is about. None unless given. */
@@ -65,7 +65,15 @@ export async function readSnapshot(options: ReadSnapshotOptions): Promise<Snapsh
     source: 'list',
     incomplete: [...unread, ...incomplete],
     readInNamespaces: reading.readInNamespaces,
+    protectedUids: reading.protectedUids,
   });
+}
+
+/** Every annotation of the guard begins so. */
+const PROTECTION = 'kubegc.io/protect';
+
+function includes(bytes: Uint8Array, start: number, end: number): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(PROTECTION);
 }
 
 /** The server cannot be reached, or does not know who asks: no other list will do better. */
@@ -79,6 +87,7 @@ class Reading {
   readonly created: number[] = [];
   readonly incomplete: IncompleteResource[] = [];
   readonly readInNamespaces = new Set<string>();
+  readonly protectedUids: string[] = [];
   readonly #options: ReadSnapshotOptions;
   readonly #catalogue: ResourceCatalogue;
   readonly #reader = new MetadataReader();
@@ -175,13 +184,16 @@ class Reading {
       !columns.foregroundFinalizer &&
       !columns.orphanFinalizer &&
       !Number.isNaN(columns.resourceVersion);
-    if (isOrdinary && this.#options.detail === undefined) return;
+    const { detail } = this.#options;
+    const isProtected = detail === 'protections' && includes(bytes, start, end);
+    if (isOrdinary && detail !== 'ages' && !isProtected) return;
     const uid = Buffer.from(
       bytes.buffer,
       bytes.byteOffset + columns.uidStart,
       columns.uidEnd - columns.uidStart,
     ).toString('utf8');
-    if (!isOrdinary) this.kept.set(uid, bytes.slice(start, end));
-    if (this.#options.detail === 'ages') this.created[this.graph.find(uid)] = creationOf(bytes, start, end);
+    if (!isOrdinary || isProtected) this.kept.set(uid, bytes.slice(start, end));
+    if (isProtected) this.protectedUids.push(uid);
+    if (detail === 'ages') this.created[this.graph.find(uid)] = creationOf(bytes, start, end);
   }
 }

@@ -48,6 +48,7 @@ export function snapshotOf(
   const graph = new OwnershipGraph();
   const kept = new Map<string, Uint8Array>();
   const created: number[] = [];
+  const protectedUids: string[] = [];
   for (const [i, object] of objects.entries()) {
     const resource = catalogue.deletable.find(
       (each) => each.kind === object.kind && apiVersionOf(each) === object.apiVersion,
@@ -55,11 +56,22 @@ export function snapshotOf(
     if (resource === undefined) throw new Error(`${object.kind} in ${object.apiVersion} is not served`);
     const metadata = { resourceVersion: String(i + 1), uid: uidOf(object.metadata?.name ?? ''), ...object.metadata };
     applied(graph, { type: 'observed', resource: catalogue.monitored(resource), object: liveObjectOf(metadata) });
-    if (metadata.deletionTimestamp || (metadata.finalizers ?? []).length > 0)
+    const isProtected = 'kubegc.io/protect' in (metadata.annotations ?? {});
+    if (isProtected) protectedUids.push(metadata.uid);
+    if (metadata.deletionTimestamp || (metadata.finalizers ?? []).length > 0 || isProtected)
       kept.set(metadata.uid, encodePartialObjectMetadata(metadata));
     created[graph.find(metadata.uid)] = NOW / 1000 - 3600;
   }
-  const snapshot = new Snapshot({ graph, catalogue, kept, created, readAt: NOW, source: 'list', incomplete });
+  const snapshot = new Snapshot({
+    graph,
+    catalogue,
+    kept,
+    created,
+    readAt: NOW,
+    source: 'list',
+    incomplete,
+    protectedUids,
+  });
   for (const [key, list] of Object.entries(bodies)) snapshot.addBodies(key, list);
   return snapshot;
 }

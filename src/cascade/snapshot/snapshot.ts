@@ -22,6 +22,7 @@ export interface SnapshotOptions {
   readonly incomplete: readonly IncompleteResource[];
   /** Names of those in `incomplete` that were read in the namespaces that were asked about, and only there. */
   readonly readInNamespaces?: ReadonlySet<string>;
+  readonly protectedUids?: readonly string[];
 }
 
 /**
@@ -36,6 +37,7 @@ export class Snapshot {
   readonly #unlisted: ReadonlySet<string>;
   readonly #kept: ReadonlyMap<string, Uint8Array>;
   readonly #created: ArrayLike<number>;
+  readonly #protectedUids: readonly string[];
   readonly #source: DataSource;
   /** Full objects that were read later because a rule needs them. */
   readonly #bodies = new Map<string, KubeObject>();
@@ -53,6 +55,7 @@ export class Snapshot {
     this.#kept = kept;
     this.#created = created;
     this.#source = source;
+    this.#protectedUids = options.protectedUids ?? [];
   }
 
   /** The resources that could not be read. */
@@ -107,6 +110,11 @@ export class Snapshot {
       ...(node.resourceVersion === undefined ? {} : { resourceVersion: node.resourceVersion }),
       ...(node.ownerReferences.length === 0 ? {} : { ownerReferences: [...node.ownerReferences] }),
     };
+  }
+
+  /** uids of the objects whose metadata name an annotation of the guard; empty unless `detail` was `protections`. */
+  get protectedUids(): readonly string[] {
+    return this.#protectedUids;
   }
 
   /** Whether a resource could not be listed, or not wholly. */

@@ -65,6 +65,8 @@ export interface ClusterOptions {
   readonly selfCheckPeriodMs: number | undefined;
   readonly authorizationMode: AuthorizationMode;
   readonly admissionPlugins: PluginFlags;
+  /** Whether what is protected by annotation is kept from deletion (CAS-070). Off unless given. */
+  readonly guard?: 'on' | 'off';
   /** Where webhooks behind services are, by `<namespace>/<name>`; of others their endpoints say. */
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   /** Where cluster addresses of services come from; kubeadm's unless given. */
@@ -153,7 +155,9 @@ export class Cluster {
       });
       const admin = { token: identity.adminToken, user: { username: 'kubegc-admin', groups: MASTERS } };
       const tokens = unionTokenVerifier([staticTokenVerifier([admin], audiences), serviceAccountTokens]);
-      const apiServer = createApiServer({
+      const guarding = options.guard === 'on' ? await import('../guard/embedded-guard.ts') : undefined;
+      const embedded = guarding?.embeddedGuard(() => clientOf(apiServer, { clock, interceptors: [] }), clock);
+      const apiServer: ApiServer = createApiServer({
         store,
         clock,
         random,
@@ -163,6 +167,7 @@ export class Cluster {
         authenticator: unionAuthenticator([x509Authenticator, tokenAuthenticator(tokens)]),
         authorizationMode: options.authorizationMode,
         admissionPlugins: admissionPlugins(options),
+        ...(embedded === undefined ? {} : { admission: [embedded] }),
         // As kube-apiserver: whoever has no credentials is somebody of whom roles decide, where they do.
         anonymous: options.authorizationMode === 'RBAC' ? 'allowed' : 'refused',
         tokens,

@@ -167,6 +167,12 @@ export const upOptions: readonly UpOption[] = [
     repeatable: true,
   },
   {
+    key: 'guard',
+    group: 'Controllers and admission:',
+    flags: '--guard',
+    description: 'refuse deletions that reach an object with the annotation kubegc.io/protect',
+  },
+  {
     key: 'selfCheckPeriod',
     group: 'Controllers and admission:',
     flags: '--self-check-period <DURATION>',

@@ -36,6 +36,7 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
   readonly enableAdmissionPlugins?: readonly string[];
   readonly disableAdmissionPlugins?: readonly string[];
   readonly webhookService?: readonly string[];
+  readonly guard?: boolean;
   readonly selfCheckPeriod: string;
   readonly filename?: readonly string[];
   readonly exitWithParent?: boolean;
@@ -83,6 +84,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     selfCheckPeriodMs,
     authorizationMode: flags.authorizationMode,
     admissionPlugins: admissionPlugins(flags),
+    guard: flags.guard === true ? 'on' : 'off',
     serviceHosts,
     lifecycle,
     clock: systemClock,

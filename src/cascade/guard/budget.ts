@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import type { CascadePlan, Outcome } from '../documents/cascade-plan.ts';
+import { resourceName } from '../snapshot/resource-catalogue.ts';
+
+/** The most that one user may delete. The first budget that names the user, or a group of the user, counts; one that names nobody is everybody's. */
+export interface GuardBudget {
+  readonly users?: readonly string[];
+  readonly groups?: readonly string[];
+  /** Objects of one request. */
+  readonly perDelete?: number;
+  /** Objects of one request by resource: `pods`, `deployments.apps`. */
+  readonly perDeleteOf?: Readonly<Record<string, number>>;
+  /** Objects of all requests within an hour, as far as this process has allowed them. */
+  readonly perHour?: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** Users whose deletions are remembered; beyond that the one who deleted first is forgotten. */
+const MOST_USERS = 10_000;
+/** An approved plan may be so old, and so far ahead by a clock that differs, seconds. */
+const APPROVAL_SECONDS = 600;
+const CLOCK_SKEW_SECONDS = 60;
+const DIGITS = 12;
+
+/** Counts what each user deleted within an hour, in minutes. */
+export class DeletionLedger {
+  readonly #users = new Map<string, Map<number, number>>();
+
+  /** @param now milliseconds since the epoch */
+  note(user: string, count: number, now: number): void {
+    const minutes = this.#users.get(user) ?? new Map<number, number>();
+    this.#users.delete(user);
+    this.#users.set(user, minutes);
+    const minute = Math.floor(now / 60_000);
+    minutes.set(minute, (minutes.get(minute) ?? 0) + count);
+    for (const each of minutes.keys()) if (each * 60_000 <= now - HOUR_MS - 60_000) minutes.delete(each);
+    const [oldest] = this.#users.keys();
+    if (this.#users.size > MOST_USERS && oldest !== undefined) this.#users.delete(oldest);
+  }
+
+  spent(user: string, now: number): number {
+    let sum = 0;
+    for (const [minute, count] of this.#users.get(user) ?? []) if (minute * 60_000 > now - HOUR_MS) sum += count;
+    return sum;
+  }
+}
+
+export function budgetOf(
+  budgets: readonly GuardBudget[],
+  { username, groups }: { readonly username: string; readonly groups: readonly string[] },
+): GuardBudget | undefined {
+  return budgets.find(
+    (budget) =>
+      (budget.users === undefined && budget.groups === undefined) ||
+      budget.users?.includes(username) === true ||
+      budget.groups?.some((group) => groups.includes(group)) === true,
+  );
+}
+
+/** Counts of the objects that go, by resource. */
+export interface Extent {
+  readonly total: number;
+  readonly byResource: ReadonlyMap<string, number>;
+}
+
+/** One sentence for each limit that is exceeded. */
+export function exceededLimits(budget: GuardBudget, extent: Extent, spent: number): string[] {
+  const found: string[] = [];
+  const { perDelete, perDeleteOf = {}, perHour } = budget;
+  if (perDelete !== undefined && extent.total > perDelete) {
+    found.push(`${extent.total} objects would go, and the budget of one deletion is ${perDelete}`);
+  }
+  for (const [resource, most] of Object.entries(perDeleteOf)) {
+    const count = extent.byResource.get(resource) ?? 0;
+    if (count > most) found.push(`${count} ${resource} would go, and the budget of one deletion is ${most}`);
+  }
+  if (perHour !== undefined && spent + extent.total > perHour) {
+    found.push(`${spent} objects went within an hour, ${extent.total} more would go, and the budget is ${perHour}`);
+  }
+  return found;
+}
+
+const GOES: ReadonlySet<Outcome> = new Set(['deleted', 'waits', 'stuck', 'unknown']);
+
+export function extentOf({ objects }: Pick<CascadePlan, 'objects'>): Extent {
+  const byResource = new Map<string, number>();
+  let total = 0;
+  for (const { ref, outcome } of objects) {
+    if (!GOES.has(outcome)) continue;
+    total++;
+    const group = ref.apiVersion.includes('/') ? ref.apiVersion.split('/')[0]! : '';
+    const name = resourceName({ group, resource: ref.resource });
+    byResource.set(name, (byResource.get(name) ?? 0) + 1);
+  }
+  return { total, byResource };
+}
+
+/**
+ * Digest of a plan that stays the same when an annotation is put on its roots: their resourceVersion does not count, everything else
+ * that goes with them does.
+ */
+export function approvalDigest({ roots, objects }: Pick<CascadePlan, 'roots' | 'objects'>): string {
+  const isRoot = new Set(roots.map(({ ref }) => ref.uid));
+  const lines = objects.map(({ ref, outcome }) => [
+    ref.uid,
+    isRoot.has(ref.uid) ? '' : (ref.resourceVersion ?? ''),
+    outcome,
+  ]);
+  const policies = roots.map(({ ref, policy }) => [ref.uid, policy]);
+  const sorted = [policies.toSorted(byFirst), lines.toSorted(byFirst)];
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, DIGITS);
+}
+
+function byFirst([a = '']: readonly string[], [b = '']: readonly string[]): number {
+  return a < b ? -1 : 1;
+}
+
+/** Whether an annotation approves the plan with this digest: the same digest, at most ten minutes old (CAS-072). */
+export function approves(annotation: string | undefined, digest: string, now: number): boolean {
+  const [, typed = '', seconds = ''] = /^([0-9a-f]+)\.(\d{1,12})$/.exec(annotation ?? '') ?? [];
+  const age = now / 1000 - Number(seconds);
+  return typed === digest && seconds !== '' && age <= APPROVAL_SECONDS && age >= -CLOCK_SKEW_SECONDS;
+}

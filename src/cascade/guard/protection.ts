@@ -1,0 +1,102 @@
+import type { ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { NodeId } from '../../collector/graph/graph.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+
+/** Protects an object, and what it owns, from deletion; the value is the reason. */
+export const PROTECT = 'kubegc.io/protect';
+/** `"false"` on a protected object: what it owns is not protected by it. */
+export const PROTECT_DEPENDENTS = 'kubegc.io/protect-dependents';
+/** A plan beyond the budget that somebody agreed to: `<digest>.<seconds since the epoch>`. */
+export const APPROVED_PLAN = 'kubegc.io/approved-plan';
+
+/** Owners above an object that are followed; a chain that is longer is no chain that was ever seen. */
+const MOST_ANCESTORS = 10_000;
+
+export interface Protection {
+  /** The object that has the annotation. */
+  readonly uid: string;
+  readonly reason: string;
+}
+
+/** The reason for which metadata protect an object; undefined when they do not. An empty reason protects, too. */
+export function protectionOf(metadata: ObjectMeta | undefined): string | undefined {
+  const value = metadata?.annotations?.[PROTECT];
+  return value === undefined ? undefined : value.trim() || 'no reason given';
+}
+
+/** Whether what an object owns is protected with it. */
+export function protectsDependents(metadata: ObjectMeta | undefined): boolean {
+  return protectionOf(metadata) !== undefined && metadata?.annotations?.[PROTECT_DEPENDENTS] !== 'false';
+}
+
+/** Whether an update takes protection away or weakens it. A changed reason does neither. */
+export function unprotects(before: ObjectMeta | undefined, after: ObjectMeta | undefined): boolean {
+  if (protectionOf(before) === undefined) return false;
+  return protectionOf(after) === undefined || (protectsDependents(before) && !protectsDependents(after));
+}
+
+/** The protections of objects of one snapshot: their own, and those of all owners above them (CAS-071). Pure. */
+export class Protections {
+  readonly #snapshot: Snapshot;
+  /** Newer than the snapshot: what the request itself says of an object. */
+  readonly #newer: ReadonlyMap<string, ObjectMeta>;
+
+  constructor(snapshot: Snapshot, newer: ReadonlyMap<string, ObjectMeta> = new Map()) {
+    this.#snapshot = snapshot;
+    this.#newer = newer;
+  }
+
+  /** Whether anything at all is protected. */
+  get any(): boolean {
+    for (const metadata of this.#newer.values()) if (protectionOf(metadata) !== undefined) return true;
+    return this.#snapshot.protectedUids.length > 0;
+  }
+
+  /** All protections of an object, its own first. Walks cycles once. */
+  of(uid: string): readonly Protection[] {
+    const found: Protection[] = [];
+    const own = protectionOf(this.#metadata(uid));
+    if (own !== undefined && !this.#isCopied(uid)) found.push({ uid, reason: own });
+    const seen = new Set([uid]);
+    const open = this.#owners(uid);
+    while (open.length > 0 && seen.size < MOST_ANCESTORS) {
+      const owner = open.pop()!;
+      if (seen.has(owner)) continue;
+      seen.add(owner);
+      const metadata = this.#metadata(owner);
+      const reason = protectsDependents(metadata) && !this.#isCopied(owner) ? protectionOf(metadata) : undefined;
+      if (reason !== undefined) found.push({ uid: owner, reason });
+      for (const next of this.#owners(owner)) open.push(next);
+    }
+    return found;
+  }
+
+  /** A Deployment's controller copies annotations to its ReplicaSets and never takes them off: there the Deployment's own counts. */
+  #isCopied(uid: string): boolean {
+    const { graph } = this.#snapshot;
+    const id = graph.find(uid);
+    if (id < 0 || graph.identityAt(id).kind !== 'ReplicaSet') return false;
+    let copied = false;
+    graph.forEachOwner(id, (owner) => {
+      if (graph.isObserved(owner) && graph.identityAt(owner).kind === 'Deployment') copied = true;
+    });
+    return copied;
+  }
+
+  #metadata(uid: string): ObjectMeta | undefined {
+    const newer = this.#newer.get(uid);
+    if (newer !== undefined) return newer;
+    const id = this.#snapshot.graph.find(uid);
+    return id < 0 || !this.#snapshot.graph.isObserved(id) ? undefined : this.#snapshot.metadataOf(id);
+  }
+
+  #owners(uid: string): string[] {
+    const newer = this.#newer.get(uid);
+    if (newer !== undefined) return (newer.ownerReferences ?? []).map((reference) => reference.uid);
+    const { graph } = this.#snapshot;
+    const id = graph.find(uid);
+    const owners: string[] = [];
+    if (id >= 0) graph.forEachOwner(id, (owner: NodeId) => void owners.push(graph.uidAt(owner)));
+    return owners;
+  }
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../../base/clock.ts';
+import { Guard } from '../../cascade/guard/guard.ts';
+import { DEFAULT_EXEMPT_GROUPS, DEFAULT_EXEMPT_USERS } from '../../cascade/guard/judge.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import { GuardAdmission } from './guard-admission.ts';
+import { mayUnprotect } from './unprotect-right.ts';
+
+/** @param connect a client of the server that the guard is in; asked for with the first request, when there is one */
+export function embeddedGuard(connect: () => RestClient, clock: Clock): GuardAdmission {
+  let guard: Guard | undefined;
+  return new GuardAdmission(() => {
+    if (guard !== undefined) return guard;
+    const client = connect();
+    guard = new Guard({
+      client,
+      clock,
+      rules: { exemptUsers: DEFAULT_EXEMPT_USERS, exemptGroups: DEFAULT_EXEMPT_GROUPS, budgets: [] },
+      mayUnprotect: (request, signal) => mayUnprotect(client, request, signal),
+    });
+    return guard;
+  });
+}
