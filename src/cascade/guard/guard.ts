@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { readNeed } from '../preview/preview.ts';
 import { readSnapshot } from '../snapshot/read-snapshot.ts';

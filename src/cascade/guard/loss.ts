@@ -1,4 +1,4 @@
-import { deepEqual } from '../../base/deep-equal.ts';
+import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { CascadePolicy } from '../documents/cascade-plan.ts';
 import type { GuardRequest } from './guard-request.ts';

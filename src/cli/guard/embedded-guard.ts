@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { Guard } from '../../cascade/guard/guard.ts';
 import { DEFAULT_EXEMPT_GROUPS, DEFAULT_EXEMPT_USERS } from '../../cascade/guard/judge.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';

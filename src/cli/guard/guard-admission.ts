@@ -1,7 +1,7 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../../apiserver/admission/chain/admission-chain.ts';
 import { admissionForbidden } from '../../apiserver/admission/chain/admission-forbidden.ts';
 import { newInternalError } from '../../api/status-error.ts';
-import { messageOf } from '../../base/thrown.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { Guard } from '../../cascade/guard/guard.ts';
 import type { GuardRequest } from '../../cascade/guard/guard-request.ts';
 
