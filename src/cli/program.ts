@@ -7,6 +7,7 @@ import { endWithError, exitCodeError } from './process/command-error.ts';
 import { completionScript } from './completion/completion-script.ts';
 import { envtestAssetsCommand, envtestExecutables } from './envtest/envtest-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
+import { guardCommand } from './guard/guard-command.ts';
 import { nodeCommand } from './node/node-command.ts';
 import { knownControllers } from '../assembly/controller-names.ts';
 import type { Terminal } from './process/terminal.ts';
@@ -56,6 +57,7 @@ export function buildProgram(terminal: Terminal, setExitCode: (code: number) => 
     .version(versionLine(), '--version', 'print the version')
     .addCommand(upCommand(terminal, setExitCode))
     .addCommand(collectCommand(terminal, setExitCode))
+    .addCommand(guardCommand(terminal, setExitCode))
     .addCommand(nodeCommand(terminal, setExitCode))
     .addCommand(envtestAssetsCommand(terminal))
     .addCommand(cascadeCommand(terminal, setExitCode))
