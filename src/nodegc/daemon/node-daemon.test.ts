@@ -32,19 +32,20 @@ function start(
   const events: NodeEvent[] = [];
   const spans: Span[] = [];
   const known: KnownPod[] = [];
+  const images = new ImageManager({
+    runtime: node,
+    configuration,
+    clock,
+    readDisk: (settled) => node.readDisk(settled),
+    memory: new Map(['i0', 'i1'].map((id) => [id, { firstDetected: 0n, lastUsed: undefined }])),
+  });
   const daemon = new NodeDaemon({
     configuration,
     mode,
     clock,
     logger,
     metrics: new NodeMetrics(metrics, configuration.metrics.kubeletNames),
-    images: new ImageManager({
-      runtime: node,
-      configuration,
-      clock,
-      readDisk: (settled) => node.readDisk(settled),
-      memory: new Map(['i0', 'i1'].map((id) => [id, { firstDetected: 0n, lastUsed: undefined }])),
-    }),
+    images,
     containers: new ContainerManager({ runtime: node, files: node, configuration, clock, knownPods: () => known }),
     memoryFile: undefined,
     readDisks: async () => ({ nodefs: await node.readDisk(), imagefs: await node.readDisk(), layout: 'one' }),
@@ -64,7 +65,7 @@ function start(
     stop.abort();
     await running;
   };
-  return { node, clock, events, spans, known, metrics, logger, daemon, pass, end };
+  return { node, images, clock, events, spans, known, metrics, logger, daemon, pass, end };
 }
 
 const image = (node: SimulatedNode, id: string, size: number): void =>
@@ -240,7 +241,7 @@ describe('node collection as a service', () => {
     await it.end();
   });
 
-  it('NODE-131, 132, 201 counts passes, removals and bytes, and under the names of the kubelet when configured', async () => {
+  it('NODE-069, 131, 132, 201 drops the record of a removed image, and counts passes, removals and bytes, and under the names of the kubelet when configured', async () => {
     const it = start('standalone', { metrics: { kubeletNames: true }, protectRecent: 1n, evictionHard: {} }, (node) => {
       image(node, 'i0', 500);
       image(node, 'i1', 400);
@@ -253,6 +254,7 @@ describe('node collection as a service', () => {
     ).toBe(1);
     expect(it.metrics.value('kubegc_node_image_gc_image_deletions_total', { ...labels, result: 'success' })).toBe(1);
     expect(it.metrics.value('kubelet_image_garbage_collected_total', { reason: 'space' })).toBe(1);
+    expect([...it.images.inventory.keys()]).toEqual([...it.node.images.keys()]);
     expect(it.metrics.value('kubegc_node_image_gc_image_fs_usage_percent', { phase: 'before' })).toBe(90);
     expect(
       it.metrics.value('kubegc_node_container_gc_removed_total', { kind: 'container', reason: 'pod_deleted' }),
