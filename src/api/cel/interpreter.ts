@@ -209,7 +209,7 @@ class Planner {
       case '_[?_]':
       case '_?._':
         if (first !== undefined && second !== undefined && firstArg !== undefined && secondArg !== undefined) {
-          // A key that is read from somewhere has paid already.
+          // A key that was read from a value was charged already.
           const cost = accessCost(firstArg) - (isAttribute(secondArg) ? 1 : 0);
           return access(first, second, { cost, optional: call.function !== '_[_]' });
         }
@@ -404,7 +404,7 @@ function equality(left: Step, right: Step, wanted: boolean): Step {
   };
 }
 
-/** A list that is constant is not gone through upstream, but looked up in. */
+/** Upstream looks values up in a constant list instead of walking it. */
 function membership(element: Step, collection: Step, kind: 'searched' | 'constant'): Step {
   const operands = [element, collection];
   return (frame) => {

@@ -10,7 +10,7 @@ import type { ResourceStore } from './resource-store.ts';
 import { hasStatusSubresource } from './object/status-split.ts';
 import type { StrategyContext } from './strategy.ts';
 
-/** Writes of the server's own on behalf of these do not say who manages what, upstream as here. */
+/** The server's own writes for these subresources record no managers, as upstream. */
 const UNTRACKED_SUBRESOURCES: ReadonlySet<string> = new Set(['binding', 'eviction']);
 
 /** The part of an object that whole-object subresources write; their strategy resets the rest (API-218). */

@@ -1,7 +1,7 @@
 interface Node<T> {
   readonly prefix: string;
   readonly members: Set<T>;
-  /** The longest other prefix in the table that begins this one. */
+  /** The longest other prefix in the table with which this one begins. */
   parent: Node<T> | undefined;
 }
 

@@ -12,7 +12,7 @@ export class WebhookReinvocation {
     this.#waiting.add(uid);
   }
 
-  /** The object has changed: who was called before it did is called again. */
+  /** The object has changed: webhooks that were called before the change are called again. */
   require(): void {
     for (const uid of this.#waiting) this.#required.add(uid);
     this.#waiting.clear();

@@ -6,7 +6,7 @@ interface PersistentVolume extends KubeObject {
   status?: { phase?: string; lastPhaseTransitionTime?: string };
 }
 
-/** API-152: a volume starts unbound; when its phase last changed is noted for whoever writes the phase and not that. */
+/** API-152: a volume starts unbound; the time of the last phase change is filled in when a client writes only the phase. */
 export const persistentVolumeStrategy: Strategy = {
   prepareForCreate(volume: PersistentVolume, { now }) {
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(now) };

@@ -31,7 +31,7 @@ class Objects {
   /** The watch that feeds the cache: the first one, and the first one after its end. */
   #feed: WatchOptions | undefined;
 
-  /** What that one tells while it lags behind the store. */
+  /** The events of a cache that lags behind the store. */
   #held: (() => void)[] | undefined;
 
   endFeed(error: Error | undefined): void {

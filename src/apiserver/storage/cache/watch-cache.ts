@@ -22,7 +22,7 @@ export interface WatchCacheOptions {
   readonly afterTurn: AfterTurn;
   /** Events kept for watches that resume, 10,000 unless told otherwise (API-137). */
   readonly capacity?: number;
-  /** Bytes of objects kept for them, 64 MiB unless told otherwise. What is older is read from the store's history. */
+  /** Bytes of objects kept for events, default 64 MiB. Older events are read from the store's history. */
   readonly maxBytes?: number;
   /** How long they are kept, 6 minutes unless told otherwise (API-137). */
   readonly maxAgeMs?: number;
@@ -143,7 +143,7 @@ export class WatchCache {
       await this.#assertHappened(after);
       await reader.resume(after);
     }
-    // The ring that the reader stands in front of may be one that nothing feeds any more, or one that begins above what it has.
+    // The ring may have ended, or may begin above the reader's revision.
     if (this.#started !== run) reader.end('stopped', undefined);
     if (!reader.closed) this.#readers.add(reader);
     if (this.#state === 'finishing') reader.finish();

@@ -11,7 +11,7 @@ import { ValueSlabs } from './value-slabs.ts';
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const options = { historyBound: 1000, signatureOf: (value: Uint8Array) => signatureOf(value) };
 
-/** What a reader sees of a value, comparable. */
+/** The value as a reader sees it, in a comparable form. */
 interface Row {
   readonly key: string;
   readonly value: string;

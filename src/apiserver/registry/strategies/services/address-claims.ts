@@ -13,7 +13,7 @@ export interface AddressClaims {
   /** The same for one that a client has asked for by name: tries for a moment, because no other one will do. */
   claimWanted(range: ClaimedRange, item: string): Promise<Revision | undefined>;
   /**
-   * Without a revision it is what a stored service had, by whatever claim: any server may have made it. Best effort, and not waited for;
+   * Without a revision it is the address of a stored service, whose claim any server may have made. It is best effort and has no wait;
    * {@link ClaimSweep} returns what is left over.
    */
   giveBack(range: ClaimedRange, item: string, claim?: Revision): void;
