@@ -22,5 +22,7 @@ export interface ExplainEvidence {
   readonly pods?: readonly KubeObject[];
   /** Nodes that pods name; undefined: the node does not exist. Absent from the map: not read. */
   readonly nodes: ReadonlyMap<string, KubeObject | undefined>;
+  /** Custom resources that could not be listed and whose definition converts by a webhook, as `<resource>.<group>`. */
+  readonly convertedByWebhook: ReadonlySet<string>;
   readonly sightings: readonly ControllerSighting[];
 }

@@ -297,13 +297,19 @@ describe('why a terminating object does not go', () => {
     await client.patch(definition, { spec: { conversion: { strategy: 'Webhook', webhook } } });
     const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
     await client.delete(namespace);
+    // The list of the kind is answered with 429, which a client repeats for seconds before it takes it for a failure.
+    const isSaid = async (): Promise<boolean> =>
+      (await explained(cluster, namespace)).findings.some(({ code }) => code === 'conversionWebhookFailing');
+    for (let look = 0; look < 200 && !(await isSaid()); look++) {
+      await new Promise((resolve) => void setTimeout(resolve, 200));
+    }
     const { evidence, nextStep } = await findingOf(cluster, namespace, 'conversionWebhookFailing');
     expect(evidence).toContain('conversion webhook');
     expect(nextStep).toContain('set spec.conversion.strategy to None');
     await client.patch(definition, { spec: { conversion: { strategy: 'None', webhook: null } } });
     await client.removeFinalizer(held, 'acme.test/x');
-    for (let look = 0; look < 200 && (await client.find(namespace)) !== undefined; look++) {
-      await new Promise((resolve) => void setTimeout(resolve, 50));
+    for (let look = 0; look < 400 && (await client.find(namespace)) !== undefined; look++) {
+      await new Promise((resolve) => void setTimeout(resolve, 100));
     }
     expect(await client.find(namespace)).toBeUndefined();
   });

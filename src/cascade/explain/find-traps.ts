@@ -162,6 +162,12 @@ function* namespaceTraps(object: ObservedObject, evidence: ExplainEvidence): Gen
   }
   for (const { resource, reason } of incomplete) {
     if (/conversion webhook/.test(reason)) yield conversionFinding(`${resource}: ${reason}`, resource);
+    else if (evidence.convertedByWebhook.has(resource)) {
+      yield conversionFinding(
+        `${resource} cannot be listed (${reason}), and a conversion webhook converts it`,
+        resource,
+      );
+    }
   }
   const content = condition('NamespaceContentRemaining') ?? condition('NamespaceFinalizersRemaining');
   const left = waitedFor(object, index);

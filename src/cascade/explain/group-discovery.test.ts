@@ -22,6 +22,7 @@ it('CAS-032 names the aggregated group that does not answer, as the reason a nam
     bodies: new Map(),
     refusedWrites: new Map(),
     nodes: new Map(),
+    convertedByWebhook: new Set<string>(),
     sightings: [],
   };
   const { findings, incomplete } = explain(evidence);

@@ -43,7 +43,14 @@ export async function readEvidence(subject: ObjectReference, options: EvidenceOp
   });
   const index = new OwnershipIndex(observation);
   const object = index.at(subject.apiVersion, subject.kind, subject.namespace, subject.name);
-  const empty = { index, bodies: new Map(), refusedWrites: new Map(), nodes: new Map(), sightings: [] };
+  const empty = {
+    index,
+    bodies: new Map(),
+    refusedWrites: new Map(),
+    nodes: new Map(),
+    convertedByWebhook: NONE,
+    sightings: [],
+  };
   if (object === undefined) return { ...empty, subject: { ...subject, uid: '' } };
   const chain = allWaitedFor(object, index);
   const bodies = await readBodies(chain, options);
@@ -56,8 +63,27 @@ export async function readEvidence(subject: ObjectReference, options: EvidenceOp
     refusedWrites: await tryWrites(chain, options),
     ...(pods === undefined ? {} : { pods }),
     nodes: await readNodes([...bodies.values()], options),
+    convertedByWebhook: await readConversions(observation.incomplete, options),
     sightings: isTerminating(object.metadata) ? await readSightings(client, clock, signal) : [],
   };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const DEFINITIONS = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };
+
+/** Lists of a kind whose conversion webhook does not answer fail with a 429 that names no webhook: the definition says whether it has one. */
+async function readConversions(
+  incomplete: readonly { readonly resource: string; readonly reason: string }[],
+  { client, signal }: EvidenceOptions,
+): Promise<ReadonlySet<string>> {
+  const converted = new Set<string>();
+  const wanted = incomplete.filter(({ reason }) => reason === 'storage is (re)initializing').slice(0, MOST_READS);
+  for (const { resource } of wanted) {
+    const definition = await orUnknown(client.get({ gvr: DEFINITIONS, name: resource }, { signal }));
+    const { conversion } = (definition?.['spec'] ?? {}) as { conversion?: { strategy?: string } };
+    if (conversion?.strategy === 'Webhook') converted.add(resource);
+  }
+  return converted;
 }
 
 async function readBodies(

@@ -3,6 +3,7 @@ import type { AbsentOwnerCache, Proven } from '../caches/absent-owner-cache.ts';
 import type { QueuedAs } from '../graph/effect.ts';
 import type { BlockingDependents, Graph, GraphNode } from '../graph/graph.ts';
 import type { Coordinates, Uid } from '../types/identity.ts';
+import { versionNumber } from '../types/version-number.ts';
 import type { OrphanedOwner } from '../caches/orphaned-owners.ts';
 import type { Facts, LatestAnswer, NodeFacts, OwnerAnswer, OwnerFacts } from './facts.ts';
 import { ownerLookup, type OwnerKey } from './owner-lookup.ts';
@@ -76,11 +77,24 @@ export interface AcceptedEnd {
  */
 export function gatherFacts(source: FactSource, round: Round): Facts {
   const { graph, trust } = source;
-  const { uid, queuedAs, shortcut, latest } = round;
+  const { uid, queuedAs, shortcut } = round;
   const found = graph.node(uid);
-  const node = found === undefined ? undefined : nodeFacts(source, found, round);
-  const owners = found === undefined ? [] : ownersInForce(source, found, round);
+  if (found === undefined)
+    return { queuedAs, node: undefined, latest: round.latest, owners: [], graph: trust, shortcut };
+  const node = nodeFacts(source, found, round);
+  const latest = withoutStale(round.latest, node);
+  const owners = ownersInForce(source, found, { ...round, latest });
   return { queuedAs, node, latest, owners, graph: trust, shortcut };
+}
+
+/**
+ * A read that is older than the state which a working watch shows came from a replica that lags: nothing may be decided by it, not even
+ * that there is nothing to do, because no event would call for the object again. It counts as an error, so that the object is read again.
+ */
+function withoutStale(latest: LatestAnswer, { shown, identity, resourceVersion = '' }: NodeFacts): LatestAnswer {
+  if (latest.state !== 'found' || !shown || latest.object.uid !== identity.uid) return latest;
+  const isStale = versionNumber(latest.object.resourceVersion) < versionNumber(resourceVersion);
+  return isStale ? { state: 'error', target: latest.target } : latest;
 }
 
 function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, endAccepted }: Round): NodeFacts {
