@@ -80,6 +80,7 @@ export class Network {
   #state: 'up' | 'partitioned' | 'dead' = 'up';
   #calm = false;
   #expired: Set<string> | undefined;
+  #expiries = 0;
   #underWay = 0;
   #writes = 0;
 
@@ -132,6 +133,7 @@ export class Network {
   /** Each watch that goes on from where it was is refused once, so that all is listed anew. */
   expireWatches(): void {
     this.#expired = new Set();
+    this.#expiries++;
     for (const stream of this.#streams) stream.cut();
   }
 
@@ -156,6 +158,7 @@ export class Network {
     this.#underWay++;
     this.#writes += writes;
     let status = 0;
+    const expiries = this.#expiries;
     try {
       this.#mustBeUp();
       const stay = this.#options.server?.connect();
@@ -168,6 +171,8 @@ export class Network {
       if (response.body instanceof Uint8Array) return response;
       const stream = this.#streaming(request, response, response.body);
       stay?.onEnd(() => stream.cut());
+      // It was opened before the watches expired, and its answer was on its way then.
+      if (expiries !== this.#expiries) stream.cut();
       return { ...response, body: stream };
     } finally {
       this.#underWay--;
@@ -193,12 +198,16 @@ export class Network {
       return refuse(422, 'Invalid')(request, next);
     }
     const { resource } = classify(request.method, request.target);
-    if (this.#expired?.has(resource) === false && isResumed(request)) {
+    const isExpired = (): boolean => {
+      if (this.#expired?.has(resource) !== false || !isResumed(request)) return false;
       this.#expired.add(resource);
-      return faults.expired(request, next);
-    }
+      return true;
+    };
+    if (isExpired()) return faults.expired(request, next);
     if (this.#calm) return next(request);
     await this.#delay(request);
+    // It may have been on its way when the watches expired.
+    if (isExpired()) return faults.expired(request, next);
     const fault = this.#options.armed.strike(classify(request.method, request.target));
     if (fault === undefined) {
       const response = await next(request);
