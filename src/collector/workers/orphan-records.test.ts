@@ -3,6 +3,7 @@ import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { silentLogger } from '../../base/logs/logger.ts';
 import { inProcessTransport } from '../../client/http/in-process-transport.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import type { Target } from '../decide/target.ts';
 import { OrphanedOwners } from '../caches/orphaned-owners.ts';
@@ -52,6 +53,40 @@ describe('OrphanRecords', () => {
     expect(asked).toHaveLength(pages);
     expect(orphanedOwners.has(owner, clock.now())).toBe(true);
     expect(warnings).toEqual([[expect.stringContaining('could not all be read'), { error }]]);
+  });
+
+  it.each([
+    ['answers again after two attempts', 2, 3, true],
+    ['is away for longer than 10 s', Infinity, 20, false],
+  ])('LIFE-561 reads again while the server refuses connections: it %s', async (_what, failures, attempts, known) => {
+    const clock = new FakeClock(0);
+    let asked = 0;
+    const warnings: unknown[] = [];
+    const orphanedOwners = new OrphanedOwners();
+    const records = new OrphanRecords({
+      client: new RestClient({
+        transport: {
+          send: () => {
+            if (++asked <= failures) return Promise.reject(new TransportError('refused', 'connection refused'));
+            const body = { kind: 'EventList', apiVersion: 'v1', metadata: {}, items: [event] };
+            return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)) });
+          },
+        } as never,
+        clock,
+        userAgent: 'test',
+      }),
+      clock,
+      logger: { ...silentLogger, warn: (message) => void warnings.push(message) },
+      orphanedOwners,
+      component,
+      keptIn: 'events',
+    });
+    const done = records.load(new AbortController().signal);
+    for (let waited = 0; waited < 12_000; waited += 500) await clock.advanceAsync(500);
+    await done;
+    expect(asked).toBe(attempts);
+    expect(orphanedOwners.has(owner, clock.now())).toBe(known);
+    expect(warnings).toHaveLength(known ? 0 : 1);
   });
 });
 

@@ -1,6 +1,6 @@
 import { formatTime, parseTime } from '../../api/meta/time.ts';
 import { hasStatusCause, isAlreadyExists, isConflict, isNotFound } from '../../api/status-error.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
@@ -30,6 +30,8 @@ const MAX_PAGES = 200;
 /** Who takes over does not wait longer for what was recorded before, ms: a page, and all of them. */
 const PAGE_TIMEOUT_MS = 2000;
 const LOAD_TIMEOUT_MS = 10_000;
+/** Between two attempts while the server does not answer, ms. */
+const RETRY_MS = 500;
 /** An Event that an attempt before has written counts from this one if it is older, ms. */
 const FRESH_MS = 60_000;
 /** Attempts at one Event, which others may write or remove in between. */
@@ -124,15 +126,15 @@ export class OrphanRecords {
     let resets: number;
     do {
       resets = this.#resets;
-      await this.#readOnce(signal, unread);
+      await this.#readOnce(signal, unread, this.#options.clock.monotonic() + LOAD_TIMEOUT_MS);
     } while (resets !== this.#resets && !signal.aborted);
     if (this.#reading === signal) this.#reading = undefined;
   }
 
-  async #readOnce(signal: AbortSignal, unread: string): Promise<void> {
+  /** Tries again until the deadline, in monotonic ms, while the server does not answer at all. */
+  async #readOnce(signal: AbortSignal, unread: string, deadline: number): Promise<void> {
     const { client, clock, orphanedOwners, component, logger } = this.#options;
     const resets = this.#resets;
-    const deadline = clock.monotonic() + LOAD_TIMEOUT_MS;
     try {
       let token: string | undefined;
       for (let page = 0; page === 0 || token !== undefined; page++) {
@@ -156,6 +158,10 @@ export class OrphanRecords {
       orphanedOwners.forgetQuestioned();
     } catch (error) {
       if (signal.aborted || this.#resets !== resets) return;
+      if (isUnreachable(error) && clock.monotonic() + RETRY_MS < deadline) {
+        await sleepUnlessAborted(clock, RETRY_MS, signal);
+        return this.#readOnce(signal, unread, deadline);
+      }
       logger.warn(unread, { error: messageOf(error) });
     }
   }
@@ -260,4 +266,9 @@ function recordIn(event: ForeignEvent, component: string): RecordedOwner | undef
 
 function sameOwner(a: OrphanedOwner, b: OrphanedOwner): boolean {
   return a.uid === b.uid && a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
+}
+
+/** The server does not answer at all, as while it is started anew: unlike a slow answer, that costs no time to find out. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof TransportError && (error.code === 'refused' || error.code === 'reset');
 }
