@@ -17,7 +17,7 @@ import {
   type TestServer,
 } from '../../src/apiserver/test/test-server.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
-import { FakeClock } from '../../src/base/time/fake-clock.ts';
+import { RealTurnsClock } from './real-turns-clock.ts';
 import type { HttpHandler } from '../../src/base/http-message.ts';
 import { systemRandom } from '../../src/base/random/random.ts';
 
@@ -27,7 +27,7 @@ import { systemRandom } from '../../src/base/random/random.ts';
  */
 
 let certificates: ServingCertificates;
-let clock: FakeClock;
+let clock: RealTurnsClock;
 let server: TestServer;
 let listener: HttpServer;
 /** Bodies that are streams: opened and not ended yet. */
@@ -56,7 +56,7 @@ function counting(handler: HttpHandler): HttpHandler {
 }
 
 beforeEach(async () => {
-  clock = new FakeClock();
+  clock = new RealTurnsClock();
   server = await startTestServer({ clock });
   openStreams = 0;
   listener = await serve({

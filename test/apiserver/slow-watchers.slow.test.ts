@@ -15,7 +15,7 @@ import {
   type TestServer,
 } from '../../src/apiserver/test/test-server.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
-import { FakeClock } from '../../src/base/time/fake-clock.ts';
+import { RealTurnsClock } from './real-turns-clock.ts';
 import { systemRandom } from '../../src/base/random/random.ts';
 
 /**
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  const clock = new FakeClock();
+  const clock = new RealTurnsClock();
   server = await startTestServer({ clock });
   listener = await serve({
     handler: server.server.handler,
