@@ -25,15 +25,19 @@ export class ForeignClusterError extends TransportError {
   }
 }
 
+/** Parts of a {@link ClusterIdentity}. */
 export interface ClusterIdentityOptions {
+  /** Times how long an answer about the cluster counts. */
   readonly clock: Clock;
+  /** Receives the warning that the cluster may not be read. */
   readonly logger: Logger;
 }
 
 /**
- * Holds all requests to one cluster. Each new connection is asked for the identity of its cluster before anything else goes over it. Before a list, a watch or a 404 is handed on, the identity of the cluster is read, in a request that
- * begins after that answer; before a write it was read within two seconds, and after the last request that failed. Requests at the same time
- * share one look. Of a cluster that does not let it read the namespace it knows nothing, and says so once.
+ * Holds all requests to one cluster. Each new connection is asked for the identity of its cluster before anything else goes over it.
+ * Before a list, a watch or a 404 is handed on, the identity of the cluster is read in a request that begins after that answer. Before a
+ * write it was read within two seconds, and after the last request that failed. Requests at the same time share one read. When the
+ * namespace may not be read, the identity stays unknown, and a warning says so once.
  */
 export class ClusterIdentity implements Greeting {
   readonly #options: ClusterIdentityOptions;
@@ -60,6 +64,7 @@ export class ClusterIdentity implements Greeting {
     return this.#look(send);
   }
 
+  /** Sends a request only while the cluster is the expected one. Rejects with a {@link ForeignClusterError} when it is another. */
   readonly intercept: Interceptor = async (asked, next) => {
     this.foreign.throwIfAborted();
     const { method, target, headers, body, signal, refusal } = asked;
