@@ -71,7 +71,11 @@ describe.each(kubectlPaths().flatMap((path) => [['embedded', path] as const, ['w
       await kubectl.run('wait --for=condition=Established crd/widgets.example.com --timeout=20s');
       await file(
         'widget.yaml',
-        `{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: shop, annotations: {kubegc.io/protect: ${REASON}}}}`,
+        JSON.stringify({
+          apiVersion: 'example.com/v1',
+          kind: 'Widget',
+          metadata: { name: 'w', namespace: 'shop', annotations: { 'kubegc.io/protect': REASON } },
+        }),
       );
       await kubectl.run(['apply', '-f', join(directory.path, 'widget.yaml')]);
       await kubectl.run(
