@@ -129,7 +129,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
   // One object for all monitors: its columns are those of the last object read, and `apply` reads them at once.
   const reader = new ObjectReader(graph);
   const monitors: Monitors = new Monitors(
-    (offered, tell) =>
+    (offered, tell, newest) =>
       startMonitor(offered, {
         client,
         clock,
@@ -139,6 +139,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
         apply: writer.apply,
         vanishLimit: () => lists.absences.limitOf(monitoredResourceOf(offered)),
         tell,
+        newest,
       }),
     intake.of,
   );

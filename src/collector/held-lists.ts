@@ -39,7 +39,7 @@ export class HeldLists {
       list: (key) => {
         const offered = monitors().resources.find((each) => resourceKey(each) === key);
         if (offered !== undefined) this.absences.ask(monitoredResourceOf(offered));
-        void monitors().restart((each) => resourceKey(each) === key);
+        void monitors().restart((each) => resourceKey(each) === key, 'sameHistory');
       },
     });
   }

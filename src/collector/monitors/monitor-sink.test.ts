@@ -11,7 +11,7 @@ const secrets: MonitoredResource = { apiVersion: 'v1', kind: 'Secret', resource:
 const bytesOf = (metadata: object): Uint8Array =>
   Buffer.from(JSON.stringify({ metadata: { name: 'a', uid: 'u', ...metadata } }));
 
-function setUp(resource = secrets) {
+function setUp(resource = secrets, newest = Number.NaN) {
   const told: string[] = [];
   /** The trouble at each time when it was said to have changed. */
   const turned: (string | undefined)[] = [];
@@ -29,6 +29,7 @@ function setUp(resource = secrets) {
       return outcomes.shift() ?? 'changed';
     },
     resumesFrom: () => '5',
+    newest,
     tell: (event) => {
       if (event.type === 'troubleChanged') turned.push(sink.trouble?.message);
       else if (event.type === 'doubt') told.push(event.about === 'all' ? 'doubt' : `doubt ${event.about}`);
@@ -254,6 +255,19 @@ describe('MonitorSink', () => {
     }
     expect(news().includes('historyReset')).toBe(reset);
   });
+
+  it.each([
+    { list: '8', reset: true },
+    { list: '9', reset: false },
+  ])(
+    'COL-111 what an earlier monitor has shown counts as a version that was there: $list after 9',
+    ({ list, reset }) => {
+      const { sink, news } = setUp(secrets, 9);
+      sink.replaceBegin();
+      sink.replaceEnd(list);
+      expect(news().includes('historyReset')).toBe(reset);
+    },
+  );
 
   it('a bookmark counts as a version that was there', () => {
     const { sink, news } = setUp();

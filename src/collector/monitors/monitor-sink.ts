@@ -22,6 +22,8 @@ export interface MonitorSinkOptions {
   /** The resource version from which the reflector's watch goes on. */
   readonly resumesFrom: () => string;
   readonly tell: (event: MonitorEvent) => void;
+  /** The newest version that an earlier monitor of the resource has shown; NaN for none. A list below it says that the server went back. */
+  readonly newest?: number;
 }
 
 /** One value for all: a watch tells it with every event. */
@@ -40,10 +42,11 @@ export class MonitorSink implements ReflectorSink {
   #silent = false;
   #enumerating = false;
   /** The newest that an enumeration, a bookmark or an event was of; NaN before, and for versions that are no plain number. */
-  #version = Number.NaN;
+  #version: number;
 
   constructor(options: MonitorSinkOptions) {
     this.#options = options;
+    this.#version = options.newest ?? Number.NaN;
   }
 
   get isSynced(): boolean {

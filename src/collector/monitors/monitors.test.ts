@@ -67,6 +67,29 @@ const none: ReadonlySet<string> = new Set();
 const unchanged = { added: 0, restarted: 0, removed: [], failed: [] };
 
 describe('Monitors', () => {
+  it('COL-111 hands the newest version on to a monitor that repeats a list, and not where the history is another', async () => {
+    const handedOn: number[] = [];
+    const monitors = new Monitors(
+      ({ resource, version, kind }, _tell, newest) => {
+        handedOn.push(newest);
+        return {
+          resource: { apiVersion: version, kind, resource },
+          version: 7,
+          synced: true,
+          trouble: undefined,
+          absent: false,
+          wake: () => undefined,
+          stop: () => Promise.resolve(),
+        };
+      },
+      () => () => undefined,
+    );
+    await monitors.sync([offered('a')], none);
+    await monitors.restart(() => true, 'sameHistory');
+    await monitors.restart();
+    expect(handedOn).toEqual([Number.NaN, 7, Number.NaN]);
+  });
+
   it('COL-021 starts what is new and stops what is gone; waits until that has ended', async () => {
     const { monitors, log } = setUp();
     expect(await monitors.sync([offered('a'), offered('b')], none)).toEqual({ ...unchanged, added: 2 });

@@ -28,7 +28,8 @@ export interface Monitor {
   stop(): Promise<void>;
 }
 
-export type StartMonitor = (resource: OfferedResource, tell: (event: MonitorEvent) => void) => Monitor;
+/** `newest`: the newest version that an earlier monitor of the resource has shown; NaN for none. */
+export type StartMonitor = (resource: OfferedResource, tell: (event: MonitorEvent) => void, newest: number) => Monitor;
 
 interface Entry extends RunningMonitor<OfferedResource> {
   /** As discovery offered it last. */
@@ -259,22 +260,38 @@ export class Monitors {
     return absent.length;
   }
 
-  /** Every resource, or each of those that are meant, is listed anew: what was seen of it before counts no more. */
-  async restart(isMeant: (resource: OfferedResource) => boolean = () => true): Promise<readonly UnstartedMonitor[]> {
+  /**
+   * Every resource, or each of those that are meant, is listed anew. `sameHistory`: a list below the newest version that was shown says that
+   * the server went back. Otherwise that is known already, and versions of before count no more.
+   */
+  async restart(
+    isMeant: (resource: OfferedResource) => boolean = () => true,
+    history: 'sameHistory' | 'anyHistory' = 'anyHistory',
+  ): Promise<readonly UnstartedMonitor[]> {
     const { unstarted, stopped } = this.#restartAll(
       [...this.#entries.values()].filter(({ resource }) => isMeant(resource)),
+      history,
     );
     await stopped;
     return unstarted;
   }
 
-  #restartAll(before: readonly Entry[]): {
+  #restartAll(
+    before: readonly Entry[],
+    history: 'sameHistory' | 'anyHistory' = 'anyHistory',
+  ): {
     readonly unstarted: readonly UnstartedMonitor[];
     readonly stopped: Promise<unknown>;
   } {
     // The old one is silent as soon as it is stopped, so that the two never mix.
     const stopped = Promise.all(before.map(({ monitor }) => monitor.stop()));
-    return { unstarted: this.#startAll(before.map(({ resource }) => resource)), stopped };
+    return {
+      unstarted: this.#startAll(
+        before.map(({ resource }) => resource),
+        history,
+      ),
+      stopped,
+    };
   }
 
   async stop(): Promise<void> {
@@ -285,12 +302,17 @@ export class Monitors {
   }
 
   /** Those that cannot be started are not entered, so that the next pass tries them again. */
-  #startAll(resources: readonly OfferedResource[]): UnstartedMonitor[] {
+  #startAll(
+    resources: readonly OfferedResource[],
+    history: 'sameHistory' | 'anyHistory' = 'anyHistory',
+  ): UnstartedMonitor[] {
     const failed: UnstartedMonitor[] = [];
     for (const resource of resources) {
       const key = resourceKey(resource);
       try {
-        this.#entries.set(key, this.#started(resource, this.#entries.get(key)));
+        const before = this.#entries.get(key);
+        const newest = history === 'sameHistory' ? before?.monitor.version : undefined;
+        this.#entries.set(key, this.#started(resource, before, newest ?? Number.NaN));
       } catch (error) {
         this.#entries.delete(key);
         failed.push({ resource, error: asError(error) });
@@ -300,13 +322,14 @@ export class Monitors {
     return failed;
   }
 
-  #started(resource: OfferedResource, before: Entry | undefined): Entry {
+  #started(resource: OfferedResource, before: Entry | undefined, newest: number): Entry {
     const take = this.#intakeOf(resource);
-    const monitor = this.#start(resource, (event) => {
+    const tell = (event: MonitorEvent): void => {
       if (event.type === 'synced' || event.type === 'troubleChanged') this.#forgetCurrent();
       take(event);
       if (event.type === 'synced') this.#tellSynced();
-    });
+    };
+    const monitor = this.#start(resource, tell, newest);
     return entryOf(resource, monitor, before);
   }
 

@@ -24,6 +24,8 @@ export interface MonitorOptions {
   /** See MonitorSinkOptions. */
   readonly vanishLimit?: () => VanishLimit | undefined;
   readonly tell: (event: MonitorEvent) => void;
+  /** See MonitorSinkOptions. */
+  readonly newest?: number;
 }
 
 /**
@@ -45,6 +47,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
     ...(options.vanishLimit === undefined ? {} : { vanishLimit: options.vanishLimit }),
     resumesFrom: () => reflector.resourceVersion,
     tell,
+    newest: options.newest ?? Number.NaN,
   });
   const reflector = new Reflector({
     client,
