@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { deepEqual } from '../../base/collections/deep-equal.ts';
-import { portsOf, type Service } from '../endpointslice/endpointslice-reconcile.ts';
+import { addressOf, portsOf, type Service } from '../endpointslice/endpointslice-reconcile.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import { isPodFinished, isPodReady, type Pod } from '../pods/pod-object.ts';
 
@@ -103,8 +103,6 @@ function subsetsOf(
   }
   return { subsets: [...groups.values()], isCut: withAddress.length > MAX_ADDRESSES };
 }
-
-const addressOf = ({ status }: Pod): string => (status?.['podIP'] as string | undefined) ?? '';
 
 function targetOf(pod: Pod): Address {
   const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};

@@ -144,7 +144,7 @@ function sliceOf(service: Service, ports: readonly SlicePort[], endpoints: reado
 }
 
 const hasAddress = (pod: Pod): boolean => !isPodFinished(pod) && addressOf(pod) !== '';
-const addressOf = ({ status }: Pod): string => (status?.['podIP'] as string | undefined) ?? '';
+export const addressOf = ({ status }: Pod): string => (status?.['podIP'] as string | undefined) ?? '';
 const byName = (a: Pod, b: Pod): number => ((a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1);
 
 function endpointOf(service: Service, pod: Pod, nodeOf: SliceFacts['nodeOf']): Endpoint {

@@ -1,4 +1,4 @@
-import type { Node, Taint } from '../pods/pod-object.ts';
+import { type Node, readyConditionOf, type Taint } from '../pods/pod-object.ts';
 import type { InstanceState } from './instance-source.ts';
 
 export const SHUTDOWN_TAINT: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
@@ -29,9 +29,7 @@ export function decideNode(node: Node, state: InstanceState): NodeDecision {
   return { verdict: 'setTaints', reason: 'shutDown', taints: [...taints, SHUTDOWN_TAINT] };
 }
 
-export function isReady(node: Node): boolean {
-  return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
-}
+const isReady = (node: Node): boolean => readyConditionOf(node)?.status === 'True';
 
 /** The nodes whose machines are to be asked about: a Ready one is never touched but to lose its taint. */
 export function isAskedAbout(node: Node): boolean {

@@ -1,5 +1,5 @@
 import type { Condition } from '../../api/meta/conditions.ts';
-import type { Node, Taint } from '../pods/pod-object.ts';
+import { type Node, readyConditionOf, type Taint } from '../pods/pod-object.ts';
 
 export const NOT_READY = 'node.kubernetes.io/not-ready';
 export const UNREACHABLE = 'node.kubernetes.io/unreachable';
@@ -17,9 +17,6 @@ export interface HealthTimes {
   /** For a node that never reported a condition. */
   readonly startupGracePeriodMs: number;
 }
-
-export const readyOf = (node: Node): Condition | undefined =>
-  node.status?.conditions?.find(({ type }) => type === 'Ready');
 
 /** The heartbeat after the node and its lease were read: a change counts from now on. */
 export function nextHeartbeat(known: Heartbeat | undefined, seen: string, now: number): Heartbeat {
@@ -40,7 +37,7 @@ export function silentConditions(
   }: { readonly heartbeat: Heartbeat; readonly now: number; readonly at: string; readonly times: HealthTimes },
 ): readonly Condition[] | undefined {
   const conditions = node.status?.conditions ?? [];
-  const grace = readyOf(node) === undefined ? times.startupGracePeriodMs : times.gracePeriodMs;
+  const grace = readyConditionOf(node) === undefined ? times.startupGracePeriodMs : times.gracePeriodMs;
   if (now - heartbeat.atMs <= grace) return undefined;
   const unknown = (type: string): Condition => {
     const current = conditions.find((condition) => condition.type === type);
@@ -79,7 +76,7 @@ export function decideTaints(node: Node, at: string): TaintDecision {
     effect === 'NoExecute' && (key === NOT_READY || key === UNREACHABLE);
   const others = taints.filter((taint) => !isOurs(taint));
   const ours = taints.filter(isOurs);
-  const status = readyOf(node)?.status;
+  const status = readyConditionOf(node)?.status;
   if (status === 'True' || status === undefined) {
     return ours.length === 0
       ? { verdict: 'nothing', reason: 'ready' }

@@ -8,14 +8,13 @@ import { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import type { Lease } from '../node-lease/node-lease-reconcile.ts';
 import { eventReference } from '../pods/pod-control.ts';
-import { type Node, NODES } from '../pods/pod-object.ts';
+import { type Node, NODES, readyConditionOf } from '../pods/pod-object.ts';
 import { SIMULATED } from '../simulator/simulated-node.ts';
 import {
   decideTaints,
   type Heartbeat,
   type HealthTimes,
   nextHeartbeat,
-  readyOf,
   silentConditions,
   type TaintDecision,
   zoneOf,
@@ -130,7 +129,7 @@ export class NodeLifecycleController implements Service {
     const { name = '', uid = '', annotations, creationTimestamp } = node.metadata ?? {};
     if (annotations?.[SIMULATED] === 'true') return false;
     const lease = this.#leases.get(`kube-node-lease/${name}`);
-    const ready = readyOf(node) as { readonly lastHeartbeatTime?: string } | undefined;
+    const ready = readyConditionOf(node) as { readonly lastHeartbeatTime?: string } | undefined;
     const seen = `${lease?.spec?.renewTime ?? ''} ${ready?.lastHeartbeatTime ?? ''}`;
     const before = this.#known.get(name);
     const known = before?.uid === uid ? before : undefined;
@@ -171,7 +170,7 @@ export class NodeLifecycleController implements Service {
       const zone = this.#zones.get(name) ?? { nodes: 0, notReady: 0, nextTaintMs: 0 };
       this.#zones.set(name, zone);
       zone.nodes++;
-      if (readyOf(node)?.status !== 'True') zone.notReady++;
+      if (readyConditionOf(node)?.status !== 'True') zone.notReady++;
     }
     for (const [name, { nodes: size, notReady }] of this.#zones) {
       this.#zoneSize.set(size, { zone: name });
@@ -192,7 +191,7 @@ export class NodeLifecycleController implements Service {
     const conditions = silentConditions(node, { heartbeat, now, at, times: this.#times });
     if (conditions !== undefined) {
       const status = { ...node.status, conditions };
-      const wasReady = readyOf(node)?.status === 'True';
+      const wasReady = readyConditionOf(node)?.status === 'True';
       node = await client.update<Node>({ gvr: NODES, name, subresource: 'status' }, { ...node, status }, { signal });
       logger.info('marked a node whose kubelet is silent', { name, silentMs: now - heartbeat.atMs });
       if (wasReady) {

@@ -119,6 +119,11 @@ export function isPodReady(pod: Pod): boolean {
   return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 }
 
+/** Absent while the node's kubelet has never reported. */
+export function readyConditionOf(node: Node): Condition | undefined {
+  return node.status?.conditions?.find(({ type }) => type === 'Ready');
+}
+
 /** Whether one toleration is for a taint (`component-helpers/scheduling/corev1`). */
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
   const { key = '', operator = 'Equal', value = '', effect = '' } = toleration;

@@ -11,8 +11,8 @@ export type ProtectionDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'asItShouldBe' };
 
 /**
- * A used object keeps its finalizer, a deleted unused one loses it; one made before there was any protection gets it
- * (LIFE-150, LIFE-151). An `update` carries the resource version on which the decision rests.
+ * An object that is used keeps its finalizer. One that is deleted and unused loses it. One without it, because it was created before the
+ * admission plug-in that adds it ran, gets it (LIFE-150, LIFE-151). An `update` carries the resource version on which the decision rests.
  */
 export function decideProtection(
   object: KubeObject | undefined,

@@ -43,7 +43,7 @@ const returnTypes = {
   condition: [bool],
   message: [string],
   auditAnnotation: [string, nullType],
-  /** The type of a variable: any. */
+  /** The expression of a variable may have any type. */
   variable: undefined,
   applyConfiguration: [messageType('Object')],
   jsonPatch: [listOf(messageType('JSONPatch'))],
