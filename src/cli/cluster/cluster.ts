@@ -1,3 +1,4 @@
+import { cannotListen } from '../flags/listen.ts';
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
@@ -30,7 +31,7 @@ import { renderKubeconfig } from '../../client/kubeconfig/render-kubeconfig.ts';
 import { requestMetrics } from '../../client/rest/request-metrics.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
-import { CommandError, systemReason } from '../process/command-error.ts';
+import { CommandError } from '../process/command-error.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { EtcdSettings } from './etcd-settings.ts';
 import { type Identity, type IdentityOptions, type PreparedIdentity, prepareIdentity } from './identity.ts';
@@ -356,10 +357,6 @@ async function listenOn(listen: ListenAddress, apiServer: ApiServer, identity: I
       },
     });
   } catch (error) {
-    throw new CommandError(
-      `cannot listen on ${formatHost(listen.host)}:${listen.port}: ${systemReason(error)}`,
-      'Stop what uses it, or choose another address with --listen; 127.0.0.1:0 takes a free port.',
-      { cause: error },
-    );
+    throw cannotListen(listen, '--listen', error);
   }
 }

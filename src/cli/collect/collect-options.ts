@@ -1,4 +1,5 @@
 import type { KubeApiContentType } from './collect-content-type.ts';
+import { logFormatOption, logLevelOption } from '../flags/logging-options.ts';
 import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
 
 /** As the command line gives them; every value is still a person's text. */
@@ -260,18 +261,6 @@ export const collectOptions: readonly CollectOption[] = [
     flags: '--bind-token-file <FILE>',
     description: 'bearer token for /metrics and the debug pages; required for addresses other than loopback',
   },
-  {
-    group: 'Logging:',
-    flags: '--log-level <LEVEL>',
-    description: 'minimum log level',
-    choices: ['debug', 'info', 'warn', 'error', 'silent'],
-    default: 'info',
-  },
-  {
-    group: 'Logging:',
-    flags: '--log-format <FORMAT>',
-    description: 'log format: text or json',
-    choices: ['text', 'json'],
-    default: 'text',
-  },
+  logLevelOption,
+  logFormatOption,
 ];

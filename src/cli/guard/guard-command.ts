@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { logFormatOption, logLevelOption } from '../flags/logging-options.ts';
 import { addOptions, type OptionRow } from '../flags/add-options.ts';
 import type { Terminal } from '../process/terminal.ts';
 import type { GuardFlags } from './serve-guard.ts';
@@ -78,20 +79,8 @@ const guardOptions: readonly OptionRow[] = [
     description: 'group that is never asked, besides those of Kubernetes (repeatable)',
     repeatable: true,
   },
-  {
-    group: 'Logging:',
-    flags: '--log-level <LEVEL>',
-    description: 'minimum log level',
-    choices: ['debug', 'info', 'warn', 'error', 'silent'],
-    default: 'info',
-  },
-  {
-    group: 'Logging:',
-    flags: '--log-format <FORMAT>',
-    description: 'log format: text or json',
-    choices: ['text', 'json'],
-    default: 'text',
-  },
+  logLevelOption,
+  logFormatOption,
 ];
 
 /** `kubegc guard` in the command tree. */

@@ -4,8 +4,8 @@ import type { KeyCertificate } from '../../apiserver/authentication/certificate-
 import { messageOf } from '../../base/errors/thrown.ts';
 import type { Guard } from '../../cascade/guard/guard.ts';
 import { parseReview, reviewAnswer, ReviewError } from '../../cascade/guard/review.ts';
-import { CommandError, systemReason } from '../process/command-error.ts';
-import { formatHost, type ListenAddress } from '../flags/listen-address.ts';
+import { listen, portOf } from '../flags/listen.ts';
+import type { ListenAddress } from '../flags/listen-address.ts';
 
 export interface GuardServerOptions {
   readonly listen: ListenAddress;
@@ -47,25 +47,12 @@ export class GuardServer {
 
   static async start(options: GuardServerOptions): Promise<GuardServer> {
     const server = new GuardServer(options);
-    const { host, port } = options.listen;
-    try {
-      await new Promise<void>((resolve, reject) => {
-        server.#server.once('error', reject);
-        server.#server.listen({ host, port }, resolve);
-      });
-    } catch (error) {
-      throw new CommandError(
-        `cannot listen on ${formatHost(host)}:${port}: ${systemReason(error)}`,
-        'Stop what uses it, or choose another address with --listen; 127.0.0.1:0 takes a free port.',
-        { cause: error },
-      );
-    }
+    await listen(server.#server, options.listen, '--listen');
     return server;
   }
 
   get port(): number {
-    const address = this.#server.address();
-    return typeof address === 'object' && address !== null ? address.port : this.#options.listen.port;
+    return portOf(this.#server, this.#options.listen);
   }
 
   renew({ certPem: cert, keyPem: key }: KeyCertificate): void {

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP } from 'node:net';
 import type { HttpHandler, HttpResponse } from '../../base/http-message.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
-import { CommandError, systemReason } from '../process/command-error.ts';
+import { CommandError } from '../process/command-error.ts';
+import { listen, portOf } from '../flags/listen.ts';
 import { formatHost, type ListenAddress } from '../flags/listen-address.ts';
 
 export interface ObservationOptions {
@@ -50,26 +51,14 @@ export class ObservationServer {
       );
     }
     const server = new ObservationServer(options);
-    try {
-      await new Promise<void>((resolve, reject) => {
-        server.#server.once('error', reject);
-        server.#server.listen({ host, port }, resolve);
-      });
-    } catch (error) {
-      throw new CommandError(
-        `cannot listen on ${formatHost(host)}:${port}: ${systemReason(error)}`,
-        'Stop what uses it, or choose another address with --bind-address; 127.0.0.1:0 takes a free port.',
-        { cause: error },
-      );
-    }
+    await listen(server.#server, options.listen, '--bind-address');
     return server;
   }
 
   /** `http://127.0.0.1:10257` */
   get url(): string {
-    const address = this.#server.address();
-    const { host, port } = this.#options.listen;
-    return `http://${formatHost(host)}:${typeof address === 'object' && address !== null ? address.port : port}`;
+    const { listen: address } = this.#options;
+    return `http://${formatHost(address.host)}:${portOf(this.#server, address)}`;
   }
 
   /** A line for each page, its path first. */

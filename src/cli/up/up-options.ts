@@ -1,3 +1,4 @@
+import { logFormatOption, logLevelOption } from '../flags/logging-options.ts';
 import type { UpFlags } from './up.ts';
 import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
 
@@ -343,22 +344,8 @@ export const upOptions: readonly UpOption[] = [
     description: 'interval between attempts to acquire or renew the lease',
     default: usualLeaseTimes.leaderElectRetryPeriod,
   },
-  {
-    key: 'logLevel',
-    group: 'Logging:',
-    flags: '--log-level <LEVEL>',
-    description: 'minimum log level',
-    choices: ['debug', 'info', 'warn', 'error', 'silent'],
-    default: 'info',
-  },
-  {
-    key: 'logFormat',
-    group: 'Logging:',
-    flags: '--log-format <FORMAT>',
-    description: 'log format: text or json',
-    choices: ['text', 'json'],
-    default: 'text',
-  },
+  { key: 'logLevel', ...logLevelOption },
+  { key: 'logFormat', ...logFormatOption },
 ];
 
 const byName: ReadonlyMap<string, UpOption> = new Map(
