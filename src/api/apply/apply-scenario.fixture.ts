@@ -17,7 +17,7 @@ interface Writer {
   readonly subresource?: string;
 }
 
-/** One object under writes of several managers, a second apart, as a server would carry them out. */
+/** Plays writes of several managers to one object, one second apart, as a server would carry them out. */
 export class ApplyScenario {
   object: KubeObject | undefined;
   readonly #apiVersion: string;
@@ -39,7 +39,7 @@ export class ApplyScenario {
     return decodeTyped({ ...object, apiVersion: this.#apiVersion, kind: this.#kind }, this.#typeName).object;
   }
 
-  /** The object with these fields, applied. A conflict is thrown as the server would send it. */
+  /** Applies these fields. Throws a conflict as the server would send it. */
   apply(fields: object, { manager, force = false, subresource = '' }: Writer): this {
     this.#now += 1000;
     const config = { metadata: { name: 'x' }, ...fields, apiVersion: this.#apiVersion, kind: this.#kind };
@@ -63,7 +63,7 @@ export class ApplyScenario {
     return this;
   }
 
-  /** The object replaced by what `change` makes of a copy of it. */
+  /** Replaces the object by the result of `change` on a copy of it. */
   update(change: (object: KubeObject) => object, { manager, subresource = '' }: Writer): this {
     this.#now += 1000;
     const live = this.object ?? this.#empty;
@@ -90,7 +90,7 @@ export class ApplyScenario {
     return this.object?.metadata?.managedFields ?? [];
   }
 
-  /** Fields by manager: `name` of an applier, `name (Update)`, `name (Update status)`. */
+  /** Fields by manager. The keys are `name` for an applier, `name (Update)` and `name (Update status)`. */
   get owners(): Record<string, unknown> {
     return Object.fromEntries(
       this.entries.map(({ manager, operation, subresource, fieldsV1 }) => {

@@ -28,23 +28,26 @@ import type { TypeSchema } from './schema.ts';
 import { comparedFields, partOf, type TrackedPart, trackedOnly } from './tracked-fields.ts';
 import { takeOver } from './update-managers.ts';
 
-/** Owns what was there before anybody applied (API-217). */
+/** This manager owns the fields that existed before the first apply (API-217). */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
 
 export interface Application {
-  /** As stored; for a create {@link emptyLive} itself. */
+  /** The stored object; for a create, {@link emptyLive} itself. */
   readonly live: KubeObject;
   /** The empty object of the kind, as decoded. */
   readonly emptyLive: KubeObject;
-  /** As the client sent it, valid by {@link validateTyped}. Not decoded: what it does not say must not be said for it. */
+  /**
+   * The configuration as the client sent it, valid by {@link validateTyped}. It is not decoded, because decoding would add fields that the
+   * client did not set.
+   */
   readonly config: KubeObject;
   /** Its operation is Apply. */
   readonly manager: Manager;
   readonly type: TypeSchema;
   readonly tracked: TrackedPart;
-  /** `force`: takes from other managers what it wants to change. */
+  /** `force` takes fields in conflict from other managers. */
   readonly onConflict: 'refuse' | 'force';
-  /** Absent: all managers speak the version of the write. */
+  /** The versions of other managers. If absent, all managers use the version of the write. */
   readonly others?: OtherVersions;
   /** Epoch ms. */
   readonly now: number;
@@ -53,17 +56,20 @@ export interface Application {
 export type Applied =
   | {
       readonly outcome: 'applied';
-      /** Not yet decoded and defaulted; shares with `live` and `config`. Its managedFields are already those below. */
+      /**
+       * The result before decoding and defaulting. It shares parts with `live` and `config`, and its managedFields are already the new
+       * ones.
+       */
       readonly object: KubeObject;
       readonly managedFields: ManagedFieldsEntry[] | undefined;
     }
   | { readonly outcome: 'conflict'; readonly conflicts: readonly ManagerConflict[] };
 
 /**
- * Server-side apply (API-210 to API-223; structured-merge-diff `Updater.Apply` and the managers apimachinery puts around it):
- * the configuration is merged into the object, what its manager applied before and does not any more goes unless somebody
- * else owns it, and the manager owns exactly what the configuration says. Fields of another manager are compared in the version in which that
- * manager wrote them, and stay in it.
+ * Server-side apply (API-210 to API-223; structured-merge-diff `Updater.Apply` and the managers that apimachinery puts around it). The
+ * configuration is merged into the object. Fields that the manager applied before and leaves out now are removed unless another manager
+ * owns them. The manager then owns exactly the fields of the configuration. Fields of another manager are compared in the version in which
+ * that manager wrote them, and stay in that version.
  */
 export function* applySteps(application: Application): Converting<Applied> {
   const applied = yield* applyOnce(application);
@@ -77,7 +83,7 @@ export function* applySteps(application: Application): Converting<Applied> {
   return yield* applyOnce({ ...application, onConflict: 'force' });
 }
 
-/** {@link applySteps} where everybody speaks one version. */
+/** {@link applySteps} for managers that all use one version. */
 export function applyConfiguration(application: Application): Applied {
   return withoutConversion(applySteps(application));
 }
@@ -86,7 +92,7 @@ function* applyOnce(application: Application): Converting<Applied> {
   const { live, config, manager, type, tracked } = application;
   const compared = comparedFields(tracked);
   const { before, elsewhere } = yield* speakers(application, managersBefore(application, compared));
-  // With the name in it, so that what goes does not take metadata along.
+  // Includes the name, so that removing fields never removes the whole of metadata.
   const said = partOf(extractFieldSet(config, type), tracked);
   const last = before.find((entry) => isSameManager(entry, manager));
   const others = before.filter((entry) => entry !== last);
@@ -119,7 +125,7 @@ function* applyOnce(application: Application): Converting<Applied> {
     fields: difference(entry.fields, touchedBy(changesFor(entry))),
   }));
   const changed = !equalJson(live, object);
-  // A new manager that changes nothing has no time: upstream renews it only with the object.
+  // A new manager that changes nothing has no time, because upstream sets the time only when the object changes.
   after.push({
     ...manager,
     fields: trackedOnly(said, tracked),
@@ -135,7 +141,7 @@ interface Seen {
   readonly live: KubeObject;
 }
 
-/** The managers whose version there is, and the object in each version that is not the one of the write. */
+/** The managers whose version still exists, and the object in each version other than the version of the write. */
 function* speakers(
   { live, manager, type, others }: Application,
   managers: Managers,
@@ -155,7 +161,7 @@ function* speakers(
   return { before, elsewhere };
 }
 
-/** Those of the object; if it has none, one that owns all that is there. */
+/** The managers of the object. An object without managers gets one that owns every field it has. */
 function managersBefore(
   { live, emptyLive, manager, type, tracked, now }: Application,
   fields: ComparedFields,

@@ -4,7 +4,7 @@ import { elementsOf } from './list-element.ts';
 import { fieldElement } from './path-element.ts';
 import { formOf, type ListSchema, type MapSchema, memberType, type TypeSchema, type ValueForm } from './schema.ts';
 
-/** The effect of a write on an object. The three sets have no member in common, except that a value may change its form. */
+/** The effect of a write on an object. The three sets share no member, except where a value changes its form. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
@@ -13,13 +13,13 @@ export interface Comparison {
 
 export const NO_CHANGE: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
 
-/** Everything that is another or not there any more. */
+/** Every field that was added, modified or removed. */
 export function touchedBy({ added, modified, removed }: Comparison): FieldSet {
   return union(union(added, modified), removed);
 }
 
 type Kind = keyof Comparison;
-/** Differences at and below one value. Undefined: none. A leaf: the value itself is one. */
+/** Differences at and below one value. Undefined means none; a leaf means that the value itself differs. */
 interface Differences {
   added?: FieldSet;
   modified?: FieldSet;
@@ -36,8 +36,8 @@ export interface ComparedFields {
 }
 
 /**
- * Compares two objects of one type (structured-merge-diff `Compare`). Values are compared as they are printed, so both
- * sides have to be decoded by type: an absent field and null are different things.
+ * Compares two objects of one type (structured-merge-diff `Compare`). Both sides must be decoded by type, because an absent field and null
+ * count as different.
  *
  * @throws TypedValueError for elements of associative lists that have no key
  */
@@ -50,7 +50,7 @@ export function compareObjects(
   return found === undefined ? NO_CHANGE : { ...NO_CHANGE, ...found };
 }
 
-/** Absent is undefined; one of the two may be. */
+/** An absent value is undefined. At most one of the two values is absent. */
 function compareItems(a: unknown, b: unknown, type: TypeSchema): Differences | undefined {
   if (a === b) return undefined;
   if (a === undefined) return { added: wholeValue(b, type) };
@@ -68,11 +68,11 @@ function compareAs(form: ValueForm, a: unknown, b: unknown, type: TypeSchema): D
     case 'list': {
       const left = Array.isArray(a) ? a : [];
       const right = Array.isArray(b) ? b : [];
-      // Two empty ones are compared as they are: null is not an empty list.
+      // Two empty lists are compared by their form, because null is not an empty list.
       if (type.list!.relationship === 'atomic' || left.length + right.length === 0) {
         return equalJson(a, b) ? undefined : MODIFIED;
       }
-      // To be equal is the rule, and costs less to see than which element is which.
+      // Most lists are equal, and an equality test costs less than a match of elements.
       return equalJson(left, right) ? undefined : compareElements(left, right, type.list!);
     }
     default: {
@@ -119,7 +119,7 @@ function compareMaps(a: Fields, b: Fields, of: ComparedMap): Differences | undef
   return found;
 }
 
-/** Names that objects inherit are absent: a ConfigMap may have a key `constructor`, or not. */
+/** Inherited names count as absent, because a ConfigMap may or may not have a key `constructor`. */
 function ownMember(object: Fields, name: string): unknown {
   const value = object[name];
   if (typeof value !== 'function' && name !== '__proto__') return value;
@@ -142,7 +142,7 @@ function compareMember(
 function note(found: Differences, element: string, below: Differences): void {
   for (const kind of KINDS) {
     const set = below[kind];
-    // Containers are written into only while they are built here, before anybody else sees them.
+    // Containers are changed only while this function builds them, before a caller can see them.
     if (set !== undefined) ((found[kind] ??= {}) as Record<string, FieldSet>)[element] = set;
   }
 }
@@ -158,7 +158,7 @@ function compareElements(a: readonly unknown[], b: readonly unknown[], list: Lis
   return found;
 }
 
-/** All values of one element before and after. More than one are one thing, as in an atomic list. */
+/** All values of one element before and after. Several values are compared as a whole, as in an atomic list. */
 function compareElement(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -185,12 +185,12 @@ function merged(a: Differences | undefined, b: Differences | undefined): Differe
   return result;
 }
 
-/** {@link union} of what lies below one element, where a leaf is a member and not the empty set. */
+/** {@link union} of the sets below one element. A leaf here is a member, not the empty set. */
 function unionOfNodes(a: FieldSet, b: FieldSet): FieldSet {
   return union({ 'f:': a }, { 'f:': b })['f:'] ?? LEAF;
 }
 
-/** Everything in a value that came or went as a whole: unlike in {@link extractFieldSet} structs are members too. */
+/** Every path in a value that was added or removed as a whole. Unlike in {@link extractFieldSet}, structs are members too. */
 function wholeValue(value: unknown, type: TypeSchema): FieldSet {
   const form = formOf(type, value);
   if (form === 'list' && type.list!.relationship === 'associative' && Array.isArray(value) && value.length > 0) {
@@ -202,7 +202,7 @@ function wholeValue(value: unknown, type: TypeSchema): FieldSet {
   }
   if (form === 'map' && type.map!.relationship === 'granular' && isJsonObject(value) && !isEmpty(value)) {
     const node: Record<string, FieldSet> = { '.': LEAF };
-    // In the order in which it will be written.
+    // The order in which the set is written.
     for (const name of Object.keys(value).sort()) {
       const item = value[name];
       if (item === undefined) continue;

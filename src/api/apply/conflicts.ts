@@ -4,7 +4,7 @@ import { MOST_CAUSES_TOLD, MOST_TEXT_TOLD, newApplyConflict } from '../status-er
 import { type FieldSet, memberCount, memberPaths } from './fieldset.ts';
 import { type Manager, managerIdentifier } from './managed-fields.ts';
 
-/** Fields that an apply wants to change, and the manager that has them. */
+/** Fields that an apply wants to change, and the manager that owns them. */
 export interface ManagerConflict {
   readonly manager: Manager;
   /** Not empty. */
@@ -12,8 +12,8 @@ export interface ManagerConflict {
 }
 
 /**
- * 409 with one cause per field (API-213). At least one conflict. An error with more than ten thousand fields, or a mebibyte of causes, names the
- * first and counts the rest.
+ * Returns a 409 with one cause per field (API-213), given at least one conflict. If there are more than ten thousand fields, or a mebibyte
+ * of causes, the error names the first and counts the rest.
  */
 export function conflictError(conflicts: readonly ManagerConflict[]): StatusError {
   const byManager = conflicts
@@ -40,7 +40,7 @@ interface Conflicting {
   readonly fields: FieldSet;
 }
 
-/** As many fields as fit, from the first on; at least that one. `first`: of its manager. */
+/** Yields as many fields as fit, at least the first one. `first` is the first field of its manager. */
 function* fieldsTold(
   managers: readonly Conflicting[],
 ): Generator<{ readonly path: string; readonly who: string; readonly first: boolean }> {

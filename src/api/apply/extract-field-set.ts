@@ -5,14 +5,14 @@ import { fieldElement } from './path-element.ts';
 import { formOf, type ListSchema, type MapSchema, memberType, type TypeSchema } from './schema.ts';
 
 /**
- * Everything that an applied configuration says, as the fields its manager will own (structured-merge-diff `ToFieldSet`).
- * Structs are not members themselves, only what is in them; members of maps and elements of lists are.
+ * The set of fields that an applied configuration sets, which its manager will own (structured-merge-diff `ToFieldSet`). A struct is not a
+ * member, only its fields are; members of maps and elements of lists are members.
  */
 export function extractFieldSet(value: unknown, type: TypeSchema): FieldSet {
   return extract(value, type) ?? EMPTY_SET;
 }
 
-/** Undefined: nothing is said. A leaf: the value itself is a member. */
+/** Undefined means that nothing is set. A leaf means that the value itself is a member. */
 function extract(value: unknown, type: TypeSchema): FieldSet | undefined {
   switch (formOf(type, value)) {
     case 'scalar':

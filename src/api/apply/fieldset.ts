@@ -9,10 +9,9 @@ import {
 } from './path-element.ts';
 
 /**
- * A set of paths into an object, as the tree that FieldsV1 writes (API-215): what lies in the store is the set, and
- * nothing has to be converted. A key is a {@link PathElement}; `{}` below it says that the path itself is a member, and a
- * tree with `.` that it is one together with some of what is below. Sets are values: nothing here changes one, and results
- * share what they can with their operands. The path of the object itself is never a member.
+ * A set of paths into an object, as the tree that FieldsV1 writes (API-215), so that stored sets need no conversion. A key is a {@link
+ * PathElement}; `{}` below it says that the path itself is a member, and a tree with `.` says that the path and some paths below it are
+ * members. Sets are immutable, and results share parts with their operands. The path of the object itself is never a member.
  *
  * Invariant: no node is without members, and `{".":{}}` is written `{}`.
  */
@@ -22,10 +21,10 @@ export interface FieldSet {
 
 type Builder = Record<PathElement, FieldSet>;
 
-/** A member with nothing below; as a whole set, the empty one. */
+/** A member with nothing below it. As a whole set, it is the empty set. */
 export const LEAF: FieldSet = Object.freeze({});
 export const EMPTY_SET: FieldSet = LEAF;
-/** Says of the node it stands in that its own path is a member. */
+/** Marks the path of its own node as a member. */
 const SELF = '.';
 
 export function isEmptySet(set: FieldSet): boolean {
@@ -37,13 +36,13 @@ function isMember(node: FieldSet): boolean {
   return node[SELF] !== undefined || isEmptySet(node);
 }
 
-/** A node of these children, none of them empty; undefined when it would say nothing. */
+/** A node with these children, none of them empty; undefined for a node without members. */
 export function fieldNode(own: 'member' | 'path', children: FieldSet | undefined): FieldSet | undefined {
   if (children === undefined || isEmptySet(children)) return own === 'member' ? LEAF : undefined;
   return own === 'member' ? { [SELF]: LEAF, ...children } : children;
 }
 
-/** A set of the given paths. O(n log n): each half by itself, as a union copies what it adds to. */
+/** A set of the given paths, in O(n log n). Each half is built by itself, because a union copies its operands. */
 export function fieldSetOf(...paths: readonly (readonly PathElement[])[]): FieldSet {
   return united(paths, 0, paths.length);
 }
@@ -72,7 +71,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return isEmptySet(a) ? b : uniteNodes(a, b);
 }
 
-/** Both are nodes or both are sets, and neither is the empty set. */
+/** Both operands are nodes or both are sets, and neither is the empty set. */
 function uniteNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   if (isEmptySet(a)) return b[SELF] === undefined && !isEmptySet(b) ? { [SELF]: LEAF, ...b } : b;
@@ -87,15 +86,15 @@ function uniteNodes(a: FieldSet, b: FieldSet): FieldSet {
   return result ?? a;
 }
 
-/** Members of `a` that are not members of `b`; `a` itself when none is. */
+/** Members of `a` that are not members of `b`. Returns `a` itself if no member is removed. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return EMPTY_SET;
   return haveCommonMember(a, b) ? (differ(a, b, 'path') ?? EMPTY_SET) : a;
 }
 
 /**
- * Mostly not, and then nothing has to be made. The elements of `a` are gone through: `b`, what a write touches, is the same for
- * all managers, and their fields together are no more than one object has place for.
+ * Most calls remove nothing and so allocate nothing. The loop goes through `a`, because `b` (the fields that a write changes) is the same
+ * for all managers, and one object bounds the fields of all managers together.
  */
 function haveCommonMember(a: FieldSet, b: FieldSet): boolean {
   for (const element in a) {
@@ -106,7 +105,7 @@ function haveCommonMember(a: FieldSet, b: FieldSet): boolean {
   return false;
 }
 
-/** `own`: whether the path of the node stays a member. Undefined when nothing stays. */
+/** `own` says whether the path of the node stays a member. Undefined if no member is left. */
 function differ(a: FieldSet, b: FieldSet, own: 'member' | 'path'): FieldSet | undefined {
   let changed = own === 'path' && a[SELF] !== undefined;
   const result: Builder = {};
@@ -129,7 +128,7 @@ function differ(a: FieldSet, b: FieldSet, own: 'member' | 'path'): FieldSet | un
   return changed ? result : a;
 }
 
-/** Like {@link difference}, but a member of `b` takes along everything below it. */
+/** Like {@link difference}, but a member of `b` also removes everything below it. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   const result: Builder = {};
   let changed = false;
@@ -173,7 +172,7 @@ function intersect(a: FieldSet, b: FieldSet, own: 'member' | 'path'): FieldSet |
   return result;
 }
 
-/** The same members. The order of elements does not count. */
+/** True if both sets have the same members, in any order of elements. */
 export function equalSets(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true;
   let elements = 0;
@@ -187,8 +186,8 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
 }
 
 /**
- * Every member as `.spec.containers[name="x"].image`: the members of a level first, then what is below each. One at a time, because
- * all of them may be far more text than the set is.
+ * Every member as `.spec.containers[name="x"].image`, the members of a level before those below them. A generator, because the text of all
+ * members may be far larger than the set.
  */
 export function* memberPaths(set: FieldSet, prefix = ''): Generator<string> {
   const elements = sortElements(Object.keys(set).filter((element) => element !== SELF));
@@ -205,7 +204,7 @@ export function memberCount(set: FieldSet): number {
   return count;
 }
 
-/** The set with its elements in the order in which Go writes them; itself if they are. */
+/** The set with its elements in the order in which Go writes them. Returns the set itself if it has that order. */
 export function inOrder(set: FieldSet): FieldSet {
   if (isOrdered(set)) return set;
   const { [SELF]: own, ...children } = set;
@@ -227,12 +226,12 @@ function isOrdered(set: FieldSet): boolean {
 
 function compareSteps(a: PathElement, b: PathElement): number {
   if (a === SELF || b === SELF) return a === b ? 0 : a === SELF ? -1 : 1;
-  // Nearly all steps are fields.
+  // Nearly all elements are fields.
   return a.startsWith('f:') && b.startsWith('f:') ? (a < b ? -1 : 1) : compareElements(a, b);
 }
 
 /**
- * A set as it came over the wire: elements in their one spelling, unknown kinds of elements left out.
+ * A set from a client, with each element in its canonical spelling and without elements of an unknown kind.
  *
  * @throws PathElementError
  */

@@ -4,14 +4,14 @@ import { fieldNameOf } from './path-element.ts';
 import { DEDUCED, memberType, type TypeSchema } from './schema.ts';
 
 /**
- * A set that was written before its schema changed: who had something in a list or map that is atomic by now has all of it
- * (structured-merge-diff `ReconcileFieldSetWithSchema`). The other way round nothing is done, there as here. Itself when it fits.
+ * Adapts a set that was written before its schema changed. A manager of some part of a list or map that is atomic now owns all of it
+ * (structured-merge-diff `ReconcileFieldSetWithSchema`). The reverse change needs nothing, as upstream. Returns the set itself if it fits.
  */
 function fitSchema(set: FieldSet, type: TypeSchema): FieldSet {
   return isEmptySet(set) ? set : fitNode(set, type);
 }
 
-/** The same for a manager; itself when it fits. */
+/** The same for a managed entry. Returns the entry itself if it fits. */
 export function fittedEntry(entry: ManagedEntry, type: TypeSchema): ManagedEntry {
   const fields = fitSchema(entry.fields, type);
   return fields === entry.fields ? entry : { ...entry, fields };

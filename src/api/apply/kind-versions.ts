@@ -2,40 +2,41 @@ import type { KubeObject } from '../meta/object-meta.ts';
 import type { ComparedFields } from './compare.ts';
 import type { TypeSchema } from './schema.ts';
 
-/** One version of a kind, as the managers see it that write in it. */
+/** One version of a kind, for the managers that write in it. */
 export interface KindVersion {
   readonly type: TypeSchema;
-  /** Those that the write in question can change. */
+  /** The fields that the current write can change. */
   readonly fields: ComparedFields;
 }
 
 /**
- * The versions of a kind by apiVersion, other than the one of the write. Undefined: there is none by that name any more, and with it
- * goes whoever speaks it.
- *
- * @throws StatusError where upstream finds out only when it converts
+ * Versions of a kind by apiVersion, without the version of the write. Undefined means that the version no longer exists, and the managers
+ * that use it are dropped. @throws StatusError where upstream fails only at the conversion
  */
 export type OtherVersions = (apiVersion: string) => KindVersion | undefined;
 
-/** To go on, this object is needed in another version of its kind. */
+/** A request for this object in another version of its kind, which the work needs to continue. */
 export interface ConversionRequest {
   readonly object: KubeObject;
   readonly apiVersion: string;
-  /** The beginning of the message when a version cannot be had. */
+  /** The first part of the message if the conversion fails. */
   readonly trouble: string;
 }
 
-/** Work that stops where it needs a conversion, and is handed the converted object: converting may be somebody else's business. */
+/**
+ * A generator that yields where it needs a conversion and receives the converted object. The caller converts, because a conversion may need
+ * a webhook.
+ */
 export type Converting<T> = Generator<ConversionRequest, T, KubeObject>;
 
-/** Versions for work in which all managers use one version. */
+/** Runs work in which all managers use one version. */
 export function withoutConversion<T>(work: Converting<T>): T {
   const step = work.next();
   if (step.done === true) return step.value;
   throw new TypeError(`a conversion to ${step.value.apiVersion} was not expected`);
 }
 
-/** The object in that version, which it may be in already. */
+/** The object in that version. Yields nothing if the object already has that version. */
 export function* inVersion(object: KubeObject, apiVersion: string, trouble: string): Converting<KubeObject> {
   return object.apiVersion === apiVersion ? object : yield { object, apiVersion, trouble };
 }

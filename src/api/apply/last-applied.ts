@@ -8,7 +8,7 @@ import type { TypeSchema } from './schema.ts';
 import { TypedValueError } from './typed-value-error.ts';
 import { validateTyped } from './validate-typed.ts';
 
-/** Where `kubectl apply` keeps on the client's side what it applied last. */
+/** The annotation in which client-side `kubectl apply` keeps the last applied configuration. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** The only manager for which the annotation counts (API-221). */
 export const KUBECTL_MANAGER = 'kubectl';
@@ -18,8 +18,8 @@ const MAX_ANNOTATIONS_BYTES = 262_144;
 const ALL = { member: () => true, metadata: () => true };
 
 /**
- * The fields that client-side apply set and nobody changed since: kubectl may take it over on the server's side without a
- * conflict. Empty when there is no such annotation, or none that can be read.
+ * The fields that client-side apply set and nobody changed since. kubectl may take them over by server-side apply without a conflict. Empty
+ * if the annotation is absent or cannot be read.
  */
 export function fieldsOfLastApplied(live: KubeObject, type: TypeSchema): FieldSet {
   const config = lastAppliedOf(live);
@@ -46,8 +46,8 @@ function lastAppliedOf(live: KubeObject): KubeObject | undefined {
 }
 
 /**
- * The object with the annotation brought up to what was applied now, so that client-side apply goes on where server-side
- * apply stood. An object without the annotation gets none.
+ * The object with the annotation set to the configuration that was applied now, so that a later client-side apply has the right base. An
+ * object without the annotation gets none.
  */
 export function withLastApplied(object: KubeObject, config: KubeObject): KubeObject {
   const annotations = object.metadata?.annotations;

@@ -4,10 +4,8 @@ import type { ListSchema } from './schema.ts';
 import { TypedValueError } from './typed-value-error.ts';
 
 /**
- * Which element of an associative list a value is. An absent key counts with its default, and without one not at all
- * (API-222).
- *
- * @throws TypedValueError when the element cannot be identified
+ * The path element that identifies a value of an associative list. An absent key has its default value, and is left out if it has no
+ * default (API-222). @throws TypedValueError when the element cannot be identified
  */
 export function listElementOf(list: ListSchema, value: unknown): PathElement {
   return list.keys.length > 0 ? keyedElement(list, value) : setElement(value);
@@ -43,7 +41,7 @@ function setElement(value: unknown): PathElement {
   return valueElement(value);
 }
 
-/** The elements of a list in the order of their first appearance, each with all values it has: more than one if it is doubled. */
+/** The elements of a list in the order of their first appearance, each with all its values. A duplicated element has more than one. */
 export function elementsOf(list: ListSchema, values: readonly unknown[]): Map<PathElement, unknown[]> {
   const elements = new Map<PathElement, unknown[]>();
   for (const value of values) {

@@ -5,11 +5,11 @@ import { formatTime, parseTime } from '../meta/time.ts';
 import { decodeFieldsV1, EMPTY_SET, type FieldSet, inOrder, isEmptySet } from './fieldset.ts';
 import { PathElementError } from './path-element.ts';
 
-/** The managers of fields. One entry per manager (API-215). */
+/** A manager of fields. Each manager has one entry (API-215). */
 export interface Manager {
   readonly name: string;
   readonly operation: 'Apply' | 'Update';
-  /** That the fields are written in. An applier is the same one in every version. */
+  /** The version in which the fields are written. An applier is the same manager in every version. */
   readonly apiVersion: string;
   /** Empty for the object itself. */
   readonly subresource: string;
@@ -17,9 +17,9 @@ export interface Manager {
 
 export interface ManagedEntry extends Manager {
   readonly fields: FieldSet;
-  /** RFC 3339; empty when it is not known. */
+  /** RFC 3339, or empty if unknown. */
   readonly time: string;
-  /** The entry of the object it comes from. */
+  /** The entry of the object that this manager was read from. */
   readonly stored?: ManagedFieldsEntry | undefined;
 }
 
@@ -40,7 +40,7 @@ export function isSameManager(a: Manager, b: Manager): boolean {
   );
 }
 
-/** A text that is the same for the same manager, and by which conflicts and the oldest of equal age are ordered (apimachinery). */
+/** A text that identifies a manager. Conflicts, and managers with the same time, are ordered by it (apimachinery). */
 export function managerIdentifier({ name, operation, apiVersion, subresource }: Manager): string {
   return JSON.stringify({
     manager: name === '' ? undefined : name,
@@ -50,7 +50,7 @@ export function managerIdentifier({ name, operation, apiVersion, subresource }: 
   });
 }
 
-/** Entries the server itself has written: read without a second look. */
+/** Managers from entries that the server itself has written. Does not validate them. */
 export function storedManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
   return (entries ?? []).map((entry) => entryFrom(entry, (entry.fieldsV1 ?? EMPTY_SET) as FieldSet, entry));
 }
@@ -67,7 +67,7 @@ function entryFrom(entry: ManagedFieldsEntry, fields: FieldSet, stored?: Managed
   };
 }
 
-/** Entries from outside in the server's own spelling; undefined if one of them cannot be understood. */
+/** Entries from a client in the server's own spelling; undefined if one of them cannot be read. */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers | undefined {
   const managers = new Map<string, ManagedEntry>();
   for (const entry of entries) {
@@ -77,7 +77,7 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers
       const decoded = entryFrom(entry, decodeFieldsV1(entry.fieldsV1));
       const time = decoded.time === '' ? undefined : parseTime(decoded.time);
       const known = { ...decoded, time: time === undefined ? '' : formatTime(time) };
-      // The last of several entries of one manager counts, as in a map.
+      // If a manager has several entries, the last one counts, as in a map.
       managers.set(managerIdentifier(known), known);
     } catch (error) {
       if (error instanceof PathElementError) return undefined;
@@ -87,7 +87,7 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers
   return [...managers.values()];
 }
 
-/** The problem of entries that {@link decodeManagers} cannot understand, in upstream's words. */
+/** The problem of entries that {@link decodeManagers} cannot read, in upstream's words. */
 export function managersProblem(entries: readonly ManagedFieldsEntry[]): string | undefined {
   for (const [index, entry] of entries.entries()) {
     const { operation, apiVersion = '', fieldsType = '' } = entry;
@@ -100,15 +100,17 @@ export function managersProblem(entries: readonly ManagedFieldsEntry[]): string 
   return undefined;
 }
 
-/** API-219: an empty list, or one empty entry, gives up tracking. */
+/** True for an empty list or one empty entry, by which a client resets managedFields (API-219). */
 function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   const [first] = entries;
   if (first === undefined) return true;
-  // To Go a member that is empty is none.
+  // Go treats an empty member as absent.
   return entries.length === 1 && isJsonObject(first) && Object.values(first).every((value) => (value ?? '') === '');
 }
 
-/** The entries a write starts from (API-219): those the client sent if they say anything and can be understood, else the stored ones. */
+/**
+ * The entries that a write starts from (API-219): the client's entries if they are not empty and can be read, otherwise the stored ones.
+ */
 export function requestedManagers(
   sent: readonly ManagedFieldsEntry[],
   stored: readonly ManagedFieldsEntry[] | undefined,
@@ -119,7 +121,7 @@ export function requestedManagers(
 }
 
 /**
- * As stored and shown: appliers first, then the oldest (API-215). Managers of nothing are left out; undefined when none is
+ * The stored order: appliers first, then by age, oldest first (API-215). Managers without fields are left out. Undefined if no manager is
  * left.
  */
 export function encodeManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
@@ -160,7 +162,7 @@ function encodeManager({
   return entry;
 }
 
-/** The time of an entry, in whole seconds. `now`: epoch ms. */
+/** The time of an entry, in whole seconds. `now` is in epoch ms. */
 export function entryTime(now: number): string {
   return formatTime(now);
 }

@@ -4,10 +4,9 @@ import type { PathElement } from './path-element.ts';
 import { formOf, type ListSchema, type MapSchema, memberType, type TypeSchema } from './schema.ts';
 
 /**
- * An object with a configuration put over it: what the configuration says wins, what it does not say stays
- * (structured-merge-diff `Merge`). Null says something only about scalars and what is atomic. The result shares with both.
- *
- * @throws TypedValueError for elements of associative lists that have no key
+ * Merges a configuration into an object: a value in the configuration wins, and all else stays (structured-merge-diff `Merge`). A null in
+ * the configuration counts only for scalars and atomic values. The result shares parts with both. @throws TypedValueError for elements of
+ * associative lists that have no key
  */
 export function mergeTyped(live: unknown, config: unknown, type: TypeSchema): unknown {
   if (config === undefined) return live;
@@ -16,7 +15,7 @@ export function mergeTyped(live: unknown, config: unknown, type: TypeSchema): un
   if (form === 'list' && type.list!.relationship === 'associative') {
     const left = Array.isArray(live) ? live : [];
     const right = Array.isArray(config) ? config : [];
-    // When both are empty, the configuration's stays, be it null or a list.
+    // If both are empty, the result is the configuration's value, null or a list.
     return left.length + right.length === 0 ? config : mergeLists(left, right, type.list!);
   }
   if (form === 'map' && type.map!.relationship === 'granular') {
@@ -43,7 +42,7 @@ function mergeMaps(
 }
 
 /**
- * The order of the configuration, with the elements it does not name where they stood in relation to those it does. Elements
+ * Orders elements as the configuration does, and keeps elements that it does not name in their position relative to the others. Elements
  * that the object has twice and the configuration once become one.
  */
 function mergeLists(live: readonly unknown[], config: readonly unknown[], list: ListSchema): unknown[] {
@@ -59,7 +58,7 @@ function mergeLists(live: readonly unknown[], config: readonly unknown[], list: 
   const emit = (at: number): void => {
     const element = right[at]!;
     done.add(element);
-    // A doubled element has no one value to merge with.
+    // A duplicated element has no single value to merge with.
     const values = known.get(element) ?? [];
     result.push(mergeTyped(values.length === 1 ? values[0] : undefined, config[at], type));
   };
@@ -77,7 +76,7 @@ function mergeLists(live: readonly unknown[], config: readonly unknown[], list: 
         nextShared++;
         continue;
       }
-      // Named by the configuration, but later: it comes when its turn is there.
+      // The configuration names this element later, so it is added at that position.
       if (wanted.has(element) && nextShared < shared.length && shared[nextShared] !== element) {
         l++;
         continue;

@@ -2,8 +2,7 @@ import { isJsonObject } from '../codec/json/json-value.ts';
 import { marshalled, quoted } from '../meta/quoted.ts';
 
 /**
- * One step of a path into an object, in the one spelling that FieldsV1 has for it (API-215), so that two steps are the
- * same exactly when their texts are:
+ * One step of a path into an object, in the canonical spelling of FieldsV1 (API-215). Two steps are the same if their texts are the same:
  *
  * | text | step |
  * |---|---|
@@ -14,12 +13,12 @@ import { marshalled, quoted } from '../meta/quoted.ts';
  */
 export type PathElement = string;
 
-/** A step that cannot be read; upstream ignores elements of a kind it does not know, and refuses the others. */
+/** A path element that cannot be read. Upstream ignores elements of an unknown kind, and refuses other unreadable ones. */
 export class PathElementError extends Error {
   override readonly name = 'PathElementError';
 }
 
-/** Names that are kept with their elements; most objects have the same ones, and making a key of a new text is what costs. */
+/** Element texts by name. Most objects have the same names, and building a new text as a map key is the main cost. */
 const MAX_KNOWN_NAMES = 4096;
 const knownNames = new Map<string, PathElement>();
 
@@ -31,7 +30,7 @@ export function fieldElement(name: string): PathElement {
   return element;
 }
 
-/** `keys` in the order of the alphabet, at least one. */
+/** `keys` are in alphabetical order; there is at least one. */
 export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): PathElement {
   let text = 'k:{';
   for (const [name, value] of keys) {
@@ -50,16 +49,12 @@ function encoded(value: unknown): string {
   return typeof value === 'string' && PLAIN_TEXT.test(value) ? `"${value}"` : marshalled(value);
 }
 
-/** Name of the member, for `f:` only. */
+/** The name of the member; only for an `f:` element. */
 export function fieldNameOf(element: PathElement): string | undefined {
   return element.startsWith('f:') ? element.slice(2) : undefined;
 }
 
-/**
- * A step from elsewhere in its own spelling; undefined for a kind of step of a later version.
- *
- * @throws PathElementError
- */
+/** A path element from a client in its canonical spelling; undefined for a kind of element of a later version. @throws PathElementError */
 export function normalizeElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new PathElementError('key must be 2 characters long:');
   if (text[1] !== ':') throw new PathElementError(`missing colon: ${text}`);
@@ -89,7 +84,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** As conflicts and errors show it: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
+/** The element as conflicts and errors show it: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
 export function formatElement(element: PathElement): string {
   const rest = element.slice(2);
   switch (element[0]) {
@@ -106,7 +101,7 @@ export function formatElement(element: PathElement): string {
   }
 }
 
-/** structured-merge-diff `value.ToString`. */
+/** Formats a value as structured-merge-diff `value.ToString` does. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (Array.isArray(value)) return `[${value.map(formatValue).join(',')}]`;
@@ -118,16 +113,13 @@ export function formatValue(value: unknown): string {
   return String(value);
 }
 
-/**
- * Order of FieldsV1: fields, then keys, values, indexes; within each by what they hold, numbers before texts before
- * booleans.
- */
+/** The order of FieldsV1: fields, then keys, values, indexes. Within each kind, numbers come before strings and strings before booleans. */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   return compareRead(readElement(a), readElement(b));
 }
 
-/** In the order of {@link compareElements}. Reads each once: a list may have a hundred thousand. */
+/** Sorts by {@link compareElements}. Reads each element once, because a list may have a hundred thousand. */
 export function sortElements(elements: readonly PathElement[]): PathElement[] {
   return elements
     .map(readElement)
@@ -135,7 +127,7 @@ export function sortElements(elements: readonly PathElement[]): PathElement[] {
     .map(({ element }) => element);
 }
 
-/** `held`: the keys in their order, or the value; nothing of a field, which is its text. */
+/** `held` has the keys in their order, or the value. It is empty for a field, whose text suffices. */
 interface ReadElement {
   readonly element: PathElement;
   readonly held: unknown;

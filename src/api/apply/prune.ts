@@ -5,7 +5,7 @@ import { type Converting, inVersion } from './kind-versions.ts';
 import { removeItems, withNamedFields } from './remove-items.ts';
 import type { TypeSchema } from './schema.ts';
 
-/** Fields in the words of one version. */
+/** Fields, written in one version. */
 export interface VersionedFields {
   readonly apiVersion: string;
   readonly fields: FieldSet;
@@ -16,7 +16,7 @@ export interface Pruning {
   readonly apiVersion: string;
   /** The fields that the manager applied last time. */
   readonly last: VersionedFields;
-  /** The fields that any manager owns now, this manager's new configuration included. */
+  /** The fields that any manager owns now, including this manager's new configuration. */
   readonly owned: readonly VersionedFields[];
   typeOf(apiVersion: string): TypeSchema;
 }
@@ -24,8 +24,9 @@ export interface Pruning {
 const TROUBLE = 'failed to prune fields: ';
 
 /**
- * API-214. Removing what was applied last time takes everything below along; what somebody owns, and what nobody owns but this
- * manager never had, is put back. Each set is applied in the version it was written in (structured-merge-diff `prune`).
+ * Removes the fields that the manager applied last time and leaves out now, with everything below them (API-214). Fields that another
+ * manager owns, and fields without an owner that this manager never applied, are added back. Each set is applied in the version in which it
+ * was written (structured-merge-diff `prune`).
  */
 export function* prune(merged: KubeObject, pruning: Pruning): Converting<KubeObject> {
   const { apiVersion, last, typeOf } = pruning;
@@ -48,7 +49,10 @@ export function* prune(merged: KubeObject, pruning: Pruning): Converting<KubeObj
   return yield* inVersion(pruned, apiVersion, TROUBLE);
 }
 
-/** The version of the last application comes first: what it needs may be all that a conversion of the rest lacks. */
+/**
+ * The version of the last application comes first, because the remaining object may be convertible only with fields that the other versions
+ * would remove.
+ */
 function* addOwned(merged: KubeObject, pruned: KubeObject, { last, owned, typeOf }: Pruning): Converting<KubeObject> {
   const byVersion = new Map<string, FieldSet>();
   for (const { apiVersion, fields } of owned) {
@@ -73,7 +77,7 @@ function fieldsOf(object: KubeObject, type: TypeSchema): FieldSet {
   return withNamedFields(extractFieldSet(object, type), type);
 }
 
-/** A manager that applied only metadata would remove all of it, and the rest could not be converted. */
+/** If the manager applied only metadata, all of metadata would be removed, and the rest could not be converted. */
 function withIdentity(pruned: unknown, { apiVersion, kind, metadata = {} }: KubeObject): KubeObject {
   const { name, namespace, uid } = metadata;
   const rest = (pruned ?? {}) as KubeObject;

@@ -5,8 +5,8 @@ import { fieldElement, fieldNameOf } from './path-element.ts';
 import { formOf, memberType, type TypeSchema } from './schema.ts';
 
 /**
- * A value without the members of a set; what is left of it is shared. A list or map of which nothing is left is empty: it goes only
- * when it is a member itself. An atomic one of which a part is named is null (structured-merge-diff `RemoveItems`).
+ * Removes the members of a set from a value; the result shares the parts that stay. A list or map that becomes empty stays, unless it is a
+ * member itself. An atomic value of which a part is named becomes null (structured-merge-diff `RemoveItems`).
  */
 export function removeItems(value: unknown, items: FieldSet, type: TypeSchema): unknown {
   switch (formOf(type, value)) {
@@ -43,10 +43,7 @@ export function removeItems(value: unknown, items: FieldSet, type: TypeSchema): 
   }
 }
 
-/**
- * The set with every declared field on the way to a member as a member of its own, so that a struct is removed when
- * everything that was said about it is.
- */
+/** The set, with every declared field on the path to a member added as a member. A struct is then removed when all its named fields are. */
 export function withNamedFields(set: FieldSet, type: TypeSchema | undefined): FieldSet {
   const result: Record<string, FieldSet> = {};
   for (const element in set) {

@@ -7,14 +7,14 @@ const SCALE_VERSION = 'autoscaling/v1';
 const REPLICAS_IN_SCALE: readonly PathElement[] = ['f:spec', 'f:replicas'];
 
 /**
- * Where objects of a version have the number of their Scale. `nowhere`: that version has no Scale. Undefined: there is no such version
- * any more, and who speaks it is forgotten.
+ * The path of the replica count in objects of a version. `nowhere` means that the version has no Scale. Undefined means that the version no
+ * longer exists, and its managers are dropped.
  */
 export type ReplicasPaths = (apiVersion: string) => readonly PathElement[] | 'nowhere' | undefined;
 
 /**
- * The managers of an object's replicas, as the managers of its Scale: a write to `/scale` decides about these
- * (apimachinery `managedfields.ScaleHandler`).
+ * The managers of an object's replicas, shown as managers of its Scale, because a write to `/scale` decides about them (apimachinery
+ * `managedfields.ScaleHandler`).
  */
 export function managersOfScale(
   entries: readonly ManagedFieldsEntry[] | undefined,
@@ -35,13 +35,13 @@ export interface ScaledParent {
   /** As stored. */
   readonly entries: readonly ManagedFieldsEntry[] | undefined;
   readonly replicas: ReplicasPaths;
-  /** The version of the write; it has a Scale. */
+  /** The version of the write. It has a Scale. */
   readonly apiVersion: string;
 }
 
 /**
- * The managers of the object after a write to its Scale: a manager that lost the replicas there loses them here, and a new one has them and
- * nothing else, without a time, as upstream. Unlike upstream, an updater that keeps them stays one entry.
+ * The managers of the object after a write to its Scale. A manager that lost the replicas on the Scale loses them on the object. A new
+ * manager of the Scale owns only the replicas, without a time, as upstream. Unlike upstream, an updater that keeps them stays one entry.
  */
 export function managersAfterScale(
   { entries, replicas, apiVersion }: ScaledParent,
@@ -72,8 +72,8 @@ export function managersAfterScale(
 }
 
 /**
- * The same for an update of the Scale: who changes the number has it, if anybody had it before. As with whole objects, tracking does
- * not begin with an update (API-217).
+ * The same for an update of the Scale. The updater owns a changed number if the number had a manager before. As with whole objects,
+ * tracking does not begin with an update (API-217).
  */
 export function managersAfterScaling(
   parent: ScaledParent,
@@ -91,7 +91,7 @@ export function managersAfterScaling(
   return managersAfterScale(parent, encodeManagers([{ ...scaler, fields, time: '' }]));
 }
 
-/** The version is that of the Scale on one side and that of the object on the other. */
+/** One side has the version of the Scale, the other the version of the object. */
 function isSame(a: Manager, b: Manager): boolean {
   return a.name === b.name && a.operation === b.operation && a.subresource === b.subresource;
 }

@@ -1,24 +1,24 @@
 import { type FieldInfo, fieldOf, isScalarType, isSpecialType, META_V1, typeInfo } from '../kinds/type-table.ts';
 
-/** `untyped`: any scalar (times, quantities, numbers or strings). */
+/** `untyped` is any scalar: a time, a quantity, a number or a string. */
 export type ScalarSchema = 'numeric' | 'string' | 'boolean' | 'untyped';
 
 export interface ListSchema {
-  /** `associative`: each element can have managers of its own, found by its keys, or in a set by its value. */
+  /** `associative`: each element can have its own managers. Its keys identify it, or in a set its value. */
   readonly relationship: 'atomic' | 'associative';
-  /** In the order of the alphabet. Empty for a set. */
+  /** In alphabetical order. Empty for a set. */
   readonly keys: readonly string[];
   element(): TypeSchema;
 }
 
 export interface FieldSchema {
   readonly type: TypeSchema;
-  /** Counts as the value of an absent key of an associative list. */
+  /** Key fields of an associative list take this value if absent. */
   readonly default?: unknown;
 }
 
 export interface MapSchema {
-  /** `granular`: each member can have managers of its own. */
+  /** `granular`: each member can have its own managers. */
   readonly relationship: 'atomic' | 'granular';
   /** A declared field of a struct. */
   field(name: string): FieldSchema | undefined;
@@ -27,9 +27,9 @@ export interface MapSchema {
 }
 
 /**
- * The knowledge of server-side apply about a type (API-222): which forms its values have, and how far managers can share one. Built-in
- * types are read from the type table; a custom resource brings its own. Types refer to each other in circles, so inner types are looked up when
- * needed, not held.
+ * The schema of a type for server-side apply (API-222): the forms of its values, and which parts can have separate managers. Built-in types
+ * come from the type table; a custom resource has its own schema. Types may refer to each other in cycles, so inner types are resolved on
+ * use.
  */
 export interface TypeSchema {
   readonly scalar?: ScalarSchema;
@@ -43,14 +43,17 @@ const UNTYPED_ATOMIC: TypeSchema = {
   map: { relationship: 'atomic', field: () => undefined, element: () => UNTYPED_ATOMIC },
 };
 
-/** Nothing is known: lists are atomic, maps granular. Free JSON inside built-in types, and resources without a schema. */
+/**
+ * A type without a schema: lists are atomic, maps granular. It serves for free JSON inside built-in types and for resources without a
+ * schema.
+ */
 export const DEDUCED: TypeSchema = {
   scalar: 'untyped',
   list: { relationship: 'atomic', keys: [], element: () => UNTYPED_ATOMIC },
   map: { relationship: 'granular', field: () => undefined, element: () => DEDUCED },
 };
 
-/** A custom resource of which nothing is known but what every object has. */
+/** A custom resource without a schema: only the fields of every object are known. */
 export const CUSTOM_OBJECT: TypeSchema = {
   map: {
     relationship: 'granular',
@@ -111,7 +114,7 @@ function specialSchema(type: string): TypeSchema {
 
 function structSchema(typeName: string): TypeSchema {
   const info = typeInfo(typeName);
-  // A struct without fields is an object of any content in the published schema, which upstream goes by.
+  // The published schema, which upstream uses, has a struct without fields as an object of any content.
   if (info === undefined || info.fields.length === 0) return DEDUCED;
   const relationship = info.mapType ?? 'granular';
   const fields = new Map<string, FieldSchema | undefined>();
@@ -121,7 +124,7 @@ function structSchema(typeName: string): TypeSchema {
       field: (name) => {
         if (fields.has(name)) return fields.get(name);
         const declared = fieldOf(typeName, name);
-        // Names that are not declared are the client's, and there is no end of them.
+        // Undeclared names come from the client, so the cache cannot hold them: their number is unbounded.
         if (declared === undefined) return undefined;
         const schema = fieldSchema(declared);
         fields.set(name, schema);
@@ -164,8 +167,8 @@ function fieldType(field: FieldInfo): TypeSchema {
 export type ValueForm = 'map' | 'list' | 'scalar';
 
 /**
- * In which form a value of a type is taken: its own if the type has it, else the first the type has. Null and absent values
- * take any.
+ * The form in which a value of a type is read: its own form if the type allows it, otherwise the first allowed form. Null and absent values
+ * fit every form.
  */
 export function formOf(type: TypeSchema, value: unknown): ValueForm {
   if (value !== null && value !== undefined) {

@@ -3,8 +3,8 @@ import type { ComparedFields } from './compare.ts';
 import { EMPTY_SET, type FieldSet, isEmptySet } from './fieldset.ts';
 
 /**
- * Which part of an object a write is about. Fields that the strategy resets anyway get no manager through that endpoint: the
- * status in a write of the object, everything else in a write of the status (API-218).
+ * The part of an object that a write is about. An endpoint gives no managers to fields that its strategy resets: status in a write of the
+ * object, everything else in a write of the status (API-218).
  */
 export type TrackedPart =
   | { readonly part: 'all' }
@@ -12,7 +12,7 @@ export type TrackedPart =
   | { readonly part: 'only'; readonly members: readonly string[] };
 
 const UNTRACKED_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind']);
-/** The server's own, or what makes the object the one it is (API-218). */
+/** Metadata that the server sets, or that identifies the object (API-218). */
 const UNTRACKED_METADATA: ReadonlySet<string> = new Set([
   'name',
   'namespace',
@@ -40,7 +40,7 @@ export function comparedFields(tracked: TrackedPart): ComparedFields {
 
 const METADATA = fieldElement('metadata');
 
-/** The members of a set that a write of this part is about. */
+/** The members of a set that a write of this part covers. */
 export function partOf(set: FieldSet, tracked: TrackedPart): FieldSet {
   if (tracked.part === 'all') return set;
   const members = tracked.members.map(fieldElement);
@@ -51,7 +51,7 @@ export function partOf(set: FieldSet, tracked: TrackedPart): FieldSet {
   return isEmptySet(result) ? EMPTY_SET : result;
 }
 
-/** A set without what is never tracked; metadata as a whole is nobody's. */
+/** The set without fields that are never tracked. The whole of metadata has no manager. */
 export function trackedOnly(set: FieldSet, tracked: TrackedPart): FieldSet {
   const result: Record<string, FieldSet> = {};
   for (const element in set) {

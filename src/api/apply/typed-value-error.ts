@@ -1,4 +1,4 @@
-/** A value that its schema does not allow, so that nobody can be said to manage it. */
+/** A value that does not fit its schema, so that it cannot have managers. */
 export class TypedValueError extends Error {
   override readonly name = 'TypedValueError';
 

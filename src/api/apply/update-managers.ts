@@ -20,43 +20,43 @@ import type { TypeSchema } from './schema.ts';
 import { comparedFields, type TrackedPart, trackedOnly } from './tracked-fields.ts';
 import { TypedValueError } from './typed-value-error.ts';
 
-/** Entries of updates an object keeps; what is older is merged (API-217). */
+/** The number of update entries that an object keeps. Older entries are merged (API-217). */
 const MAX_UPDATE_MANAGERS = 10;
 const OLD_UPDATES_MANAGER = 'ancient-changes';
 
-/** A write that is no apply: create, update, or any other patch. */
+/** A write other than an apply: a create, an update or another patch. */
 export interface TrackedUpdate {
-  /** As stored; for a create the empty object of its kind, as decoded. */
+  /** The stored object; for a create, the empty object of its kind, decoded. */
   readonly live: KubeObject;
-  /** As the client wants it, decoded; its managedFields are the client's as well. */
+  /** The object that the client wants, decoded. Its managedFields are the client's as well. */
   readonly next: KubeObject;
   /** Its operation is Update. */
   readonly manager: Manager;
   readonly type: TypeSchema;
   readonly tracked: TrackedPart;
-  /** The effect of the write in the other versions that managers use. Absent: all use the version of the write. */
+  /** The effect of the write in the other versions that managers use. If absent, all managers use the version of the write. */
   readonly elsewhere?: ChangesElsewhere;
-  /** The schema of a version, where schemas change while objects live. Absent: they do not. */
+  /** The schema of a version, if schemas can change while objects exist. If absent, they cannot. */
   typeAt?(apiVersion: string): TypeSchema | undefined;
   /** Epoch ms. */
   readonly now: number;
 }
 
-/** By apiVersion; `gone`: it is served no more, and its managers are dropped. */
+/** Comparisons by apiVersion. `gone` means that the version is no longer served, and its managers are dropped. */
 export type ChangesElsewhere = ReadonlyMap<string, Comparison | 'gone'>;
 
 /**
- * The managedFields of the object after an update (API-215 to API-220): who wrote a field, owns it, and nobody else does.
- * Undefined: none. Never fails: where a value cannot be followed, the stored entries stay.
+ * The managedFields of the object after an update (API-215 to API-220): the writer of a field is its only owner. Undefined means none.
+ * Never fails: if a value cannot be compared, the stored entries stay.
  */
 export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undefined {
   const { live, next, manager } = update;
   const stored = live.metadata?.managedFields;
-  // Through a subresource nobody writes managedFields.
+  // A write through a subresource cannot change managedFields.
   const sent = manager.subresource === '' ? next.metadata?.managedFields : undefined;
-  // Most clients send back what they have read.
+  // Most clients send managedFields back unchanged.
   const given = sent === undefined || sent === null || equalJson(sent, stored) ? undefined : sent;
-  // Tracking begins with the object, or with its first apply, and nowhere in between.
+  // Tracking begins when the object is created or first applied, never later.
   const exists = (live.metadata?.uid ?? '') !== '';
   if (given === undefined && stored === undefined && exists) return undefined;
   let changes: Comparison;
@@ -80,7 +80,7 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
 }
 
 /**
- * Changed fields move from all managers to this one, whose time is renewed when it gets any. An entry loses the fields that changed in the
+ * Moves changed fields from all managers to this one, and renews its time if it receives any. An entry loses the fields that changed in the
  * version in which it was written.
  */
 export function takeOver(
@@ -102,7 +102,7 @@ export function takeOver(
   let stored: ManagedFieldsEntry | undefined;
   for (const entry of managers) {
     if (!isEmptySet(taken) && isSameManager(entry, owner)) {
-      // The manager has the fields it writes anyway, so only removed fields are searched for.
+      // The manager already owns the fields that it writes, so only removed fields are searched for.
       own = difference(entry.fields, isEmptySet(changes.removed) ? EMPTY_SET : touched);
       stored = entry.stored;
       continue;
@@ -121,7 +121,7 @@ export function takeOver(
   return capped(result);
 }
 
-/** API-217. The oldest updates of each version become one entry, until there are few enough. */
+/** Merges the oldest update entries of each version into one until few enough are left (API-217). */
 function capped(managers: ManagedEntry[]): Managers {
   if (managers.length <= MAX_UPDATE_MANAGERS) return managers;
   const oldest = oldestFirst(managers);
@@ -136,18 +136,18 @@ function capped(managers: ManagedEntry[]): Managers {
     const { apiVersion } = entry;
     const group = groups.get(apiVersion);
     if (group === undefined) {
-      // Alone it is not old enough to lose its name.
+      // A single old entry keeps its name.
       groups.set(apiVersion, [entry]);
       continue;
     }
     const [first] = group;
-    // An earlier bucket may be younger than what is merged now, if both are of the same second.
+    // An earlier bucket may be younger than the entries that are merged now, if both have the same second.
     const earlier = group.length > 1 ? [] : (buckets.get(apiVersion) ?? []);
     const joining = [...earlier.filter((other) => other !== first && other !== entry), entry];
     append(group, joining);
     kept.delete(first!);
     for (const other of joining) kept.delete(other);
-    // The manager that got fields last stands last.
+    // The manager that received fields last comes last.
     groups.delete(apiVersion);
     groups.set(apiVersion, group);
     surplus -= joining.length;
@@ -155,7 +155,7 @@ function capped(managers: ManagedEntry[]): Managers {
   return [...kept, ...[...groups.values()].filter(({ length }) => length > 1).map(bucketOf)];
 }
 
-/** The entries that earlier writes have merged, by version. */
+/** The entries into which earlier writes merged others, by version. */
 function bucketsOf(managers: Managers): ReadonlyMap<string, readonly ManagedEntry[]> {
   const buckets = new Map<string, ManagedEntry[]>();
   for (const entry of managers) {
@@ -168,20 +168,20 @@ function bucketsOf(managers: Managers): ReadonlyMap<string, readonly ManagedEntr
   return buckets;
 }
 
-/** One entry for all of a group. Its time is that of the youngest, which is the last. */
+/** One entry for a group. It has the time of the youngest entry, which is the last. */
 function bucketOf(group: readonly ManagedEntry[]): ManagedEntry {
   const fields = unionOf(group.map((entry) => entry.fields));
   return { ...group.at(-1)!, name: OLD_UPDATES_MANAGER, subresource: '', fields };
 }
 
-/** In pairs, and pairs of pairs: one after the other, each would copy all those before it. */
+/** Unites pairs, then pairs of pairs, because one after the other would copy all earlier sets each time. */
 function unionOf(sets: readonly FieldSet[]): FieldSet {
   if (sets.length < 2) return sets[0] ?? EMPTY_SET;
   const half = Math.ceil(sets.length / 2);
   return union(unionOf(sets.slice(0, half)), unionOf(sets.slice(half)));
 }
 
-/** The updates; of one second, by their identifiers. */
+/** Update entries by age, oldest first. Entries of one second are ordered by identifier. */
 function oldestFirst(managers: Managers): ManagedEntry[] {
   return managers
     .filter(({ operation }) => operation === 'Update')

@@ -5,10 +5,8 @@ import { formOf, type ListSchema, type MapSchema, memberType, type ScalarSchema,
 import { TypedValueError } from './typed-value-error.ts';
 
 /**
- * Whether a value is one of its type, each field declared and each element of a list there once (API-223). Stored objects may have elements
- * twice.
- *
- * @throws TypedValueError with every problem found
+ * Checks that a value fits its type, that each field is declared, and that each list element occurs once (API-223). Stored objects may have
+ * duplicate elements. @throws TypedValueError with every problem found
  */
 export function validateTyped(value: unknown, type: TypeSchema, duplicates: 'refused' | 'allowed' = 'refused'): void {
   const problems: string[] = [];
@@ -95,7 +93,7 @@ function checkMap(value: Record<string, unknown>, map: MapSchema, at: Position):
     const type = memberType(map, name);
     if (type === undefined) {
       report({ ...at, path }, 'field not declared in schema');
-      // As upstream: the first undeclared field ends the check of this map.
+      // As upstream, the first undeclared field stops the check of this map.
       return;
     }
     check(value[name], type, { ...at, path });

@@ -2,9 +2,9 @@ import { CelList, CelMap, costSize, type CelValue } from './cel-value.ts';
 import type { CelType } from './cel-type.ts';
 import { add, type Estimate, fixed, multiply, scale, unknownSize } from './size-estimate.ts';
 
-/** Reading a text once costs a tenth of its length (cel-go `common.StringTraversalCostFactor`). */
+/** One pass over a text costs a tenth of its length (cel-go `common.StringTraversalCostFactor`). */
 export const TRAVERSAL = 0.1;
-/** Each fourth character of a pattern is taken for one expression of it. */
+/** The estimate assumes one expression for every fourth character of a pattern. */
 export const PATTERN = 0.25;
 export const LIST_CREATE = 10;
 export const MAP_CREATE = 30;
@@ -12,9 +12,9 @@ export const MAP_CREATE = 30;
 /** An operand as the estimator knows it. */
 export interface EstimatedOperand {
   readonly type: CelType;
-  /** Undefined when nothing bounds it. */
+  /** Undefined if the size is unbounded. */
   readonly size: Estimate | undefined;
-  /** Size of the elements, where the operand is a list with elements of a known type. */
+  /** The size of the elements, if the operand is a list with elements of a known type. */
   readonly elementSize: Estimate | undefined;
   readonly literal: CelValue | undefined;
 }
@@ -24,8 +24,8 @@ export interface CallEstimate extends Estimate {
 }
 
 /**
- * The cost of calling a function, beyond its operands (apiserver `cel/library/cost.go`). `when`: `before` needs only the operands and is charged
- * before the call, so that too much work is never begun; `after` needs the result.
+ * The cost of calling a function, beyond its operands (apiserver `cel/library/cost.go`). If `when` is `before`, the cost needs only the
+ * operands and is charged before the call, so that a call that is too expensive never starts. `after` needs the result.
  */
 export interface CallCost {
   readonly when: 'before' | 'after';
@@ -37,14 +37,14 @@ export function sizeOf(operand: EstimatedOperand | undefined): Estimate {
   return operand?.size ?? unknownSize;
 }
 
-/** The same for every call. */
+/** A cost that is the same for every call. */
 export function fixedCost(cost: number): CallCost {
   return { when: 'before', actual: () => cost, estimate: () => fixed(cost) };
 }
 
 export const unitCost = fixedCost(1);
 
-/** Reads its first operand `times` times. `result`: as long as the operand, or not known. */
+/** The cost of reading the first operand `times` times. `result` says whether the result is as long as the operand, or unknown. */
 export function traversalCost({
   times = 1,
   result,
@@ -59,7 +59,10 @@ export function traversalCost({
   };
 }
 
-/** A text, first, matched by a pattern, second. One character is added, since matching an empty text costs as well. */
+/**
+ * The cost of matching a text (first operand) against a pattern (second). One character is added, because an empty text costs something
+ * too.
+ */
 export const patternCost: CallCost = {
   when: 'before',
   actual: ([text = null, pattern = null]) =>
@@ -68,14 +71,14 @@ export const patternCost: CallCost = {
     multiply(scale(add(sizeOf(text), fixed(1)), TRAVERSAL), scale(sizeOf(pattern), PATTERN)),
 };
 
-/** Both of two texts are read for each other. */
+/** The cost of `contains`: each of the two texts is read once for each part of the other. */
 export const containsCost: CallCost = {
   when: 'before',
   actual: ([text = null, part = null]) => Math.ceil(costSize(text) * TRAVERSAL) * Math.ceil(costSize(part) * TRAVERSAL),
   estimate: ([text, part]) => multiply(scale(sizeOf(text), TRAVERSAL), scale(sizeOf(part), TRAVERSAL)),
 };
 
-/** `==`, `!=`, and the order of texts: as far as the shorter one goes. */
+/** The cost of `==`, `!=` and the order of texts: the length of the shorter operand. */
 export const comparisonCost: CallCost = {
   when: 'before',
   actual: ([left = null, right = null]) => Math.ceil(Math.min(costSize(left), costSize(right)) * TRAVERSAL),
@@ -85,7 +88,7 @@ export const comparisonCost: CallCost = {
   },
 };
 
-/** Goes over all elements of a list and all that is in them. */
+/** The cost of reading all elements of a list and everything in them. */
 export const elementsCost: CallCost = {
   when: 'before',
   actual: ([list = null]) => deepCost(list),
@@ -98,7 +101,7 @@ export const elementsCost: CallCost = {
   },
 };
 
-/** Beyond this no evaluation goes on, so nothing is counted further. */
+/** Evaluation stops far below this cost, so the count stops here. */
 const ENOUGH = 100_000_000;
 
 function deepCost(value: CelValue): number {

@@ -1,6 +1,6 @@
-/** The most that one evaluation may cost (`apis/cel.PerCallLimit`). A unit is about 50 ns upstream. */
+/** Maximum cost of one evaluation (`apis/cel.PerCallLimit`). One unit is about 50 ns upstream. */
 export const CEL_CALL_LIMIT = 1_000_000;
-/** The most that all rules about one object may cost (`apis/cel.RuntimeCELCostBudget`). */
+/** Maximum cost of all rules for one object (`apis/cel.RuntimeCELCostBudget`). */
 export const CEL_OBJECT_LIMIT = 10_000_000;
 
 export interface CelBudgetOptions {
@@ -23,7 +23,7 @@ export class CelBudget {
     return this.#remaining;
   }
 
-  /** False, and everything is spent, if less than that was left. */
+  /** Returns false and spends everything if the remaining budget is smaller. */
   spend(cost: number): boolean {
     const affordable = cost <= this.#remaining;
     this.#remaining = affordable ? this.#remaining - cost : 0;

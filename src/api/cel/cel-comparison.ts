@@ -12,13 +12,13 @@ import {
   type CelValue,
 } from './cel-value.ts';
 
-/** Numbers compare across their types; undefined for what is no number. */
+/** The value as a number, since numbers compare across their types; undefined for other values. */
 export function numeric(value: CelValue): bigint | number | undefined {
   if (typeof value === 'bigint' || typeof value === 'number') return value;
   return value instanceof CelUint ? value.value : undefined;
 }
 
-/** Equality of CEL: values of different types are unequal, never an error. */
+/** Equality in CEL. Values of different types are unequal and never an error. */
 export function equalValues(one: CelValue, other: CelValue): boolean {
   if (one === other) return true;
   const number = numeric(one);
@@ -41,7 +41,7 @@ export function equalValues(one: CelValue, other: CelValue): boolean {
   return false;
 }
 
-/** Lists that are sets or maps by their schema are equal in any order (apiserver `cel/common`). */
+/** Lists with a schema of type set or map are equal in any order (apiserver `cel/common`). */
 function equalLists(one: CelList, other: CelList): boolean {
   if (one.size !== other.size) return false;
   const elementKey = one.elementKey;
@@ -73,7 +73,7 @@ function equalMaps(one: CelMap, other: CelMap): boolean {
   );
 }
 
-/** The same text for equal values: elements of sets and keys of list maps are found by it. */
+/** A text that is the same for equal values. Elements of sets and keys of list maps are found by it. */
 export function fingerprint(value: CelValue): string {
   const number = numeric(value);
   if (number !== undefined) return `n${number}`;
@@ -88,7 +88,7 @@ export function fingerprint(value: CelValue): string {
   return JSON.stringify(value);
 }
 
-/** Negative, zero or positive; values without an order, or of different types, are an error. */
+/** Negative, zero or positive. Throws for values without an order, or of different types. */
 export function compareValues(one: CelValue, other: CelValue): number {
   const left = numeric(one);
   const right = numeric(other);
@@ -106,7 +106,7 @@ export function compareValues(one: CelValue, other: CelValue): number {
 
 const sign = (value: bigint): number => (value < 0n ? -1 : value > 0n ? 1 : 0);
 
-/** By the bytes of UTF-8, which is by code points; JavaScript compares UTF-16 units. */
+/** Compares by UTF-8 bytes, which is the order of code points; JavaScript compares UTF-16 units. */
 function compareTexts(one: string, other: string): number {
   if (one === other) return 0;
   const length = Math.min(one.length, other.length);
@@ -118,7 +118,7 @@ function compareTexts(one: string, other: string): number {
   return one.length - other.length;
 }
 
-/** Half of a character beyond U+FFFF, all of which sort after everything else. */
+/** Half of a character beyond U+FFFF. Such characters sort after all others. */
 const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000;
 
 function compareBytes(one: Uint8Array, other: Uint8Array): number {

@@ -6,7 +6,7 @@ export interface CelIssue {
 
 /** Source lines longer than this are not repeated in messages (cel-go `common/error.go`). */
 const MAX_SNIPPET = 16_384;
-/** More are only counted. */
+/** Further issues are only counted. */
 const MAX_ISSUES = 100;
 
 /** An expression that does not parse or does not fit its types. The message shows every issue at its place, as cel-go does. */
@@ -20,7 +20,7 @@ export class CelCompileError extends Error {
   }
 }
 
-/** An expression that is right, but that no program can be made of: upstream distinguishes these. It has no issues with a place. */
+/** A valid expression for which no program can be built; upstream distinguishes this case. Its issues have no position. */
 export class CelProgramError extends CelCompileError {
   constructor(message: string) {
     super('', []);
@@ -54,14 +54,14 @@ function locate(expression: string, offset: number): { line: number; column: num
   };
 }
 
-/** Characters outside ASCII are taken for wide ones, and marked by wide ones. */
+/** Characters outside ASCII count as wide, and the mark uses wide characters for them. */
 function mark(text: string, column: number): string {
   const characters = [...text];
   const dots = characters.slice(0, column).map((character) => (character > '\u007f' ? '\uff0e' : '.'));
   return `${dots.join('')}${(characters[column] ?? '') > '\u007f' ? '\uff3e' : '^'}`;
 }
 
-/** An expression that has no value for these variables: `no such key: x`, `division by zero`. Logical operators may absorb it. */
+/** An evaluation error, such as `no such key: x` or `division by zero`. Logical operators may absorb it. */
 export class CelEvaluationError extends Error {
   constructor(message: string) {
     super(message);
@@ -74,7 +74,7 @@ export function noSuchOverload(): CelEvaluationError {
   return new CelEvaluationError('no such overload');
 }
 
-/** Which budget ran out: that of one expression, or that of all expressions about one object. */
+/** The exhausted budget: the budget of one expression, or of all expressions for one object. */
 export type CelBudgetScope = 'call' | 'object';
 
 const BUDGET_TEXT: Readonly<Record<CelBudgetScope, string>> = {
@@ -82,7 +82,7 @@ const BUDGET_TEXT: Readonly<Record<CelBudgetScope, string>> = {
   object: 'validation failed due to running out of cost budget, no further validation rules will be run',
 };
 
-/** An evaluation that was stopped because it costs too much. Nothing absorbs it. */
+/** An evaluation that stopped because its cost exceeded the budget. No operator absorbs it. */
 export class CelBudgetExceededError extends Error {
   readonly scope: CelBudgetScope;
 

@@ -1,4 +1,4 @@
-/** Identifiers that are words of the language, or may become ones. */
+/** Identifiers that are reserved words of the language, or may become reserved. */
 const RESERVED: ReadonlySet<string> = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',
@@ -12,7 +12,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
-/** Whether a name is a word of the language, so that its identifier is another one. */
+/** True for a reserved word, whose identifier is escaped. */
 export function isReserved(name: string): boolean {
   return RESERVED.has(name);
 }

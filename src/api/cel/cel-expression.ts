@@ -1,8 +1,8 @@
 import type { CelValue } from './cel-value.ts';
 
 /**
- * An expression with its macros expanded, in the shape that cel-go's checker, estimator and interpreter share (`common/ast`): operators are
- * calls (`_==_`), `has(a.b)` is a select that only tests, every loop is a comprehension.
+ * An expression with expanded macros, in the form of cel-go's `common/ast`. Operators are calls (`_==_`), `has(a.b)` is a select that only
+ * tests, and every loop is a comprehension.
  */
 export type CelExpression = CelNode &
   (
@@ -18,14 +18,14 @@ export type CelExpression = CelNode &
 interface CelNode {
   /** Unique within one expression. */
   readonly id: number;
-  /** Where messages point: UTF-16 units from the start of the source. */
+  /** The position for messages, in UTF-16 units from the start of the source. */
   readonly offset: number;
 }
 
 export interface CelCall {
   readonly kind: 'call';
   readonly function: string;
-  /** Of `target.function(…)`. */
+  /** The target of `target.function(…)`. */
   readonly target: CelExpression | undefined;
   readonly args: readonly CelExpression[];
 }
@@ -35,12 +35,12 @@ export interface CelEntry {
   readonly value: CelExpression;
 }
 
-/** Goes over a list or the keys of a map: `accumulator` starts as `init` and becomes `step` for each element while `condition` holds. */
+/** A loop over a list or the keys of a map: `accumulator` starts as `init` and becomes `step` for each element while `condition` holds. */
 export interface CelComprehension {
   readonly kind: 'comprehension';
   readonly range: CelExpression;
   readonly variable: string;
-  /** Second variable: then the first is the index or key, and this the element. */
+  /** If present, the first variable is the index or key, and this one is the element. */
   readonly variable2: string | undefined;
   readonly accumulator: string;
   readonly init: CelExpression;
@@ -49,12 +49,12 @@ export interface CelComprehension {
   readonly result: CelExpression;
 }
 
-/** The name no source can spell, so that it collides with nothing. */
+/** A name that no source can contain, so that it cannot collide. */
 export const ACCUMULATOR = '@result';
-/** Comprehensions that only bind a variable go over an empty list with this one. */
+/** Comprehensions that only bind a variable loop over an empty list with this variable. */
 export const UNUSED_VARIABLE = '#unused';
 
-/** A comprehension that goes over nothing: it gives a value a name (`optMap`, `sortBy`). */
+/** A comprehension without elements, which only gives a value a name (`optMap`, `sortBy`). */
 export function isBinding({ range, condition, accumulator }: CelComprehension): boolean {
   return (
     range.kind === 'list' &&

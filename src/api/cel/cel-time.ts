@@ -39,7 +39,7 @@ export function parseGoDuration(text: string): CelDuration | undefined {
   return new CelDuration(text.startsWith('-') ? -nanos : nanos);
 }
 
-/** Finer ones of an hour are no nanoseconds. */
+/** Smaller fractions of an hour are less than a nanosecond. */
 const MAX_FRACTION = 18;
 
 function wholeUnits(digits: string): bigint {
@@ -48,10 +48,10 @@ function wholeUnits(digits: string): bigint {
   return units;
 }
 
-/** From the first digit of a number on only: long ones take linear time. */
+/** The expression starts at the first digit of a number, so that long texts take linear time. */
 const NUMBER_WITH_UNIT = /(?<!\d)(\d+)(?!\d)\s*([A-Za-zµ]+)/g;
 
-/** Units as words: any that starts so, or in short. */
+/** Units as words: a prefix of the word, or its abbreviation. */
 const WORDS: readonly { readonly start: string; readonly short: readonly string[]; readonly nanos: bigint }[] = [
   { start: 'nano', short: ['ns'], nanos: 1n },
   { start: 'micro', short: ['us', 'µs'], nanos: 1_000n },
@@ -63,7 +63,7 @@ const WORDS: readonly { readonly start: string; readonly short: readonly string[
   { start: 'week', short: ['w', 'wk'], nanos: 7n * 24n * 3600n * SECOND },
 ];
 
-/** What `format: duration` of a schema allows: as Go writes it, or whole numbers with units: `2 days`, `1w 3h`. Throws on overflow. */
+/** A duration by a schema's `format: duration`: as Go writes it, or whole numbers with units: `2 days`, `1w 3h`. Throws on overflow. */
 export function parseFormattedDuration(text: string): CelDuration | undefined {
   const plain = parseGoDuration(text);
   if (plain !== undefined) return plain;
@@ -75,7 +75,7 @@ export function parseFormattedDuration(text: string): CelDuration | undefined {
   return parts.length === 0 ? undefined : new CelDuration(parts.reduce((sum, part) => sum + part, 0n));
 }
 
-/** Seconds with as many digits as are needed: `5400s`, `0.5s`, as `string(duration)` has it. */
+/** Seconds with as many digits as needed: `5400s`, `0.5s`, as `string(duration)` returns. */
 export function formatDuration({ nanos }: CelDuration): string {
   const positive = nanos < 0n ? -nanos : nanos;
   const fraction = (positive % SECOND).toString().padStart(9, '0').replace(/0+$/, '');
@@ -103,7 +103,7 @@ export function parseDate(text: string): CelTimestamp | undefined {
   return seconds === undefined ? undefined : new CelTimestamp(BigInt(seconds) * SECOND);
 }
 
-/** Seconds since 1970; undefined for a day that no calendar has. */
+/** Seconds since 1970; undefined for a day that does not exist. */
 function civil(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -123,7 +123,7 @@ function modulo(value: bigint, divisor: bigint): bigint {
   return ((value % divisor) + divisor) % divisor;
 }
 
-/** A point in time as clocks and calendars show it, counted as its getters do: months, days of month and year from 0, Sunday is 0. */
+/** The parts of a point in time, numbered as CEL's getters do: months, days of month and day of year from 0; Sunday is 0. */
 export interface TimeParts {
   readonly year: number;
   readonly month: number;
@@ -136,7 +136,7 @@ export interface TimeParts {
   readonly milliseconds: number;
 }
 
-/** `zone`: an IANA name or `+01:00`. Undefined for a zone that is not known. */
+/** `zone` is an IANA name or `+01:00`. Undefined for an unknown zone. */
 export function timeParts({ nanos }: CelTimestamp, zone: string): TimeParts | undefined {
   const offset = zoneOffset(nanos, zone);
   if (offset === undefined) return undefined;

@@ -3,8 +3,8 @@ import { isReserved } from './cel-escaping.ts';
 /**
  * Types of CEL expressions as plain data (cel-go `common/types.Type`). Two object or opaque types are the same when their names are.
  *
- * `maxElements` bounds the size of a value for cost estimates: characters, bytes, items or entries. It says nothing about which
- * values a type has and is ignored when types are compared.
+ * `maxElements` bounds the size of a value for cost estimates: characters, bytes, items or entries. It does not limit the values of a type,
+ * and a comparison of types ignores it.
  */
 export type CelType = { readonly maxElements?: number } & (
   | { readonly kind: ScalarKind }
@@ -29,12 +29,12 @@ export type ScalarKind =
   | 'timestamp'
   | 'duration';
 
-/** How elements of a list are identified: lists that are sets or maps are equal in any order. `keys` are names of JSON properties. */
+/** The identity of list elements: lists that are sets or maps are equal in any order. `keys` are names of JSON properties. */
 export type CelListType = { readonly kind: 'set' } | { readonly kind: 'map'; readonly keys: readonly string[] };
 
 export interface CelField {
   readonly type: CelType;
-  /** Name in JSON, where that is no identifier of CEL; the same when absent. */
+  /** The name in JSON, if it is not an identifier of CEL; absent if both names are the same. */
   readonly property?: string;
 }
 
@@ -61,7 +61,7 @@ export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: 'map', key, value };
 }
 
-/** An object with fields of known types: others cannot be named in expressions. Names are identifiers of CEL. */
+/** An object with fields of known types; expressions can name no others. Field names are identifiers of CEL. */
 export function objectOf(name: string, fields: Readonly<Record<string, CelType>>): CelType {
   return {
     kind: 'object',
@@ -85,19 +85,19 @@ export function typeParameter(name: string): CelType {
   return { kind: 'param', name };
 }
 
-/** The type that an optional holds; undefined for everything else. */
+/** The type inside an optional; undefined for other types. */
 export function optionalValueType(type: CelType): CelType | undefined {
   return type.kind === 'opaque' && type.name === OPTIONAL ? type.parameters[0] : undefined;
 }
 
-/** A reserved word behind a dot means the field with that name, whose identifier it is not: `self.namespace`. */
+/** A reserved word after a dot is the field with that name, although the field's identifier is escaped: `self.namespace`. */
 export function fieldOf(type: CelType, name: string): CelField | undefined {
   if (type.kind !== 'object') return undefined;
   const identifier = Object.hasOwn(type.fields, name) || !isReserved(name) ? name : `__${name}__`;
   return Object.hasOwn(type.fields, identifier) ? type.fields[identifier] : undefined;
 }
 
-/** The types inside a type that is made of others. */
+/** The type parameters of a parameterized type. */
 export function typeParameters(type: CelType): readonly CelType[] {
   switch (type.kind) {
     case 'list':
@@ -135,7 +135,7 @@ export function sameType(one: CelType, other: CelType): boolean {
   );
 }
 
-/** The name of a type when it is a value: `type(x) == google.protobuf.Timestamp`. */
+/** The name of a type as a value: `type(x) == google.protobuf.Timestamp`. */
 export function typeName(type: CelType): string {
   switch (type.kind) {
     case 'null':

@@ -2,8 +2,8 @@ import { CelEvaluationError, noSuchOverload } from './cel-error.ts';
 import { type CelType, celTypes, listOf, mapOf, optionalOf, typeName, typeParameters } from './cel-type.ts';
 
 /**
- * A value while an expression is evaluated. `bigint` is CEL's int, `number` its double: JSON numbers become one or the other by the
- * declared type, see `json-value.ts`.
+ * A value during evaluation. `bigint` is CEL's int and `number` its double. The declared type decides which of the two a JSON number
+ * becomes; see `json-value.ts`.
  */
 export type CelValue =
   | null
@@ -56,26 +56,26 @@ export class CelDuration {
 export const MIN_INT = -(2n ** 63n);
 export const MAX_INT = 2n ** 63n - 1n;
 
-/** The int64 of this value, which overflow is an error of. */
+/** The value as an int64. Throws on overflow. */
 export function checkedInt(value: bigint): bigint {
   if (value < MIN_INT || value > MAX_INT) throw new CelEvaluationError('integer overflow');
   return value;
 }
 
-/** A list that is read by index. Elements of JSON are converted when they are read. */
+/** A list that is read by index. JSON elements are converted when read. */
 export abstract class CelList {
-  /** May be larger than any array can be: lists are concatenated without a copy. */
+  /** May exceed the length of any array, because lists are concatenated without a copy. */
   abstract readonly size: number;
 
   /** `index` must be within the list. */
   abstract at(index: number): CelValue;
 
-  /** What `+` makes of this and another list. */
+  /** The result of `+` with another list. */
   concat(other: CelList): CelList {
     return new ConcatList(this, other);
   }
 
-  /** How elements are matched when lists are compared; undefined: by position. */
+  /** The key by which elements match when lists are compared; undefined means by position. */
   get elementKey(): ((element: CelValue) => CelValue) | undefined {
     return undefined;
   }
@@ -102,7 +102,7 @@ export class ValueList extends CelList {
   }
 }
 
-/** The collection that a comprehension fills: `+` appends in place, since nobody else can see the list before it is done. */
+/** The list that a comprehension fills. `+` appends in place, because no other code can see the list before the loop ends. */
 export class GrowingList extends CelList {
   readonly #items: CelValue[] = [];
 
@@ -142,7 +142,7 @@ class ConcatList extends CelList {
   }
 }
 
-/** A map, or an object with fields: those are read by name and have a type of their own. */
+/** A map, or an object with fields. Fields are read by name and have separate types. */
 export abstract class CelMap {
   abstract readonly type: CelType;
   abstract readonly size: number;
@@ -150,7 +150,7 @@ export abstract class CelMap {
   abstract get(key: CelValue): CelValue | undefined;
   abstract keys(): Iterable<CelValue>;
 
-  /** JSON that no expression can name, but that counts when objects are compared. */
+  /** JSON properties that no expression can name. A comparison of objects includes them. */
   get hidden(): Readonly<Record<string, unknown>> {
     return {};
   }
@@ -160,7 +160,7 @@ export abstract class CelMap {
   }
 }
 
-/** Keys that are equal across the types of numbers are one key. */
+/** Numeric keys of different types that are equal are one key. */
 function mapKey(key: CelValue): string {
   if (typeof key === 'string') return `s${key}`;
   if (typeof key === 'bigint' || typeof key === 'number') return `n${key}`;
@@ -190,7 +190,7 @@ export class ValueMap extends CelMap {
     return [...this.#entries.values()].map(([key]) => key);
   }
 
-  /** Only while the map is being made. A key that is there is an error of CEL. */
+  /** Allowed only while the map is being built. A duplicate key is a CEL error. */
   insert(key: CelValue, value: CelValue): this {
     const known = mapKey(key);
     if (this.#entries.has(known)) throw new CelEvaluationError(`insert failed: key ${showKey(key)} already exists`);
@@ -199,7 +199,7 @@ export class ValueMap extends CelMap {
   }
 }
 
-/** A key as messages of cel-go show it. */
+/** A key in the form of cel-go's messages. */
 export function showKey(key: CelValue): string {
   if (key instanceof CelUint) return String(key.value);
   return typeof key === 'object' && key !== null ? runtimeTypeName(key) : String(key);
@@ -216,7 +216,7 @@ export class CelTypeValue {
 
 export class CelOptional {
   static readonly none = new CelOptional(undefined);
-  /** Undefined: none. */
+  /** Undefined for an empty optional. */
   readonly value: CelValue | undefined;
 
   constructor(value: CelValue | undefined) {
@@ -227,7 +227,7 @@ export class CelOptional {
 /** A value that only functions can read: an address, a quantity, the authorizer. */
 export abstract class CelHostValue {
   abstract readonly type: CelType;
-  /** What `size` counts for costs. */
+  /** The size that cost counting uses. */
   readonly costSize: number = 1;
 
   abstract equals(other: CelHostValue): boolean;
@@ -255,7 +255,7 @@ export function runtimeTypeName(value: CelValue): string {
   return typeName(runtimeType(value));
 }
 
-/** Whether a value may be an argument of this declared type. The first element of a list or map stands for all, as in cel-go. */
+/** True if a value can be an argument of this declared type. Only the first element of a list or map is checked, as in cel-go. */
 export function isOfType(value: CelValue, type: CelType): boolean {
   if (type.kind === 'dyn' || type.kind === 'param') return true;
   if (value instanceof CelList) {
@@ -267,7 +267,7 @@ export function isOfType(value: CelValue, type: CelType): boolean {
   return !('name' in actual && 'name' in type) || actual.name === type.name;
 }
 
-/** Nothing is said about what is inside. */
+/** A type that says nothing about its elements. */
 const isOpen = (type: CelType): boolean =>
   type.kind === 'dyn' || type.kind === 'param' || typeParameters(type).some(isOpen);
 
@@ -278,7 +278,7 @@ function isMapOfType(map: CelMap, type: CelType): boolean {
   return true;
 }
 
-/** Arguments of functions, narrowed. Dispatch has seen to the types; what it lets through as `dyn` is checked here. */
+/** Narrows arguments of functions. Dispatch has checked their types; `dyn` arguments are checked here. */
 export function asText(value: CelValue): string {
   if (typeof value === 'string') return value;
   throw noSuchOverload();
@@ -304,7 +304,7 @@ export function asOptional(value: CelValue): CelOptional {
   throw noSuchOverload();
 }
 
-/** Code points, as CEL counts characters. */
+/** The length in code points, as CEL counts characters. */
 export function textSize(text: string): number {
   let size = text.length;
   for (let index = 0; index < text.length - 1; index++) {
@@ -320,7 +320,7 @@ export function textSize(text: string): number {
   return size;
 }
 
-/** The size of a value for costs; 1 for what has none. */
+/** The size of a value for costs; 1 for a value without a size. */
 export function costSize(value: CelValue): number {
   if (typeof value === 'string') return textSize(value);
   if (value instanceof CelList || value instanceof CelMap) return value.size;

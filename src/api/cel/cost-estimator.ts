@@ -18,15 +18,15 @@ import {
 
 /**
  * The least and greatest cost of an expression, as kube-apiserver estimates it when it judges rules (cel-go `checker/cost.go`,
- * apiextensions `schema/cel.sizeEstimator`). Sizes come from `maxElements` of `sized` and of its parts, the rest from the expression.
- * `sized` stands for the value of any name, not for `self` alone: `int` in `type(self) == int` has the size of `self` as well.
- * Undefined: nothing is known of any name.
+ * apiextensions `schema/cel.sizeEstimator`). Sizes come from `maxElements` of `sized` and of its parts, and otherwise from the expression.
+ * `sized` gives the size of every name, not only of `self`: `int` in `type(self) == int` has the size of `self` as well. If it is
+ * undefined, no name has a known size.
  */
 export function estimateCost(checked: CheckedExpression, sized: CelType | undefined): Estimate {
   return new Estimator(checked, sized).cost(checked.root);
 }
 
-/** Sizes of keys and values of a list or map. */
+/** Sizes of the keys and values of a list or map. */
 interface EntrySize {
   readonly container: 'list' | 'map';
   readonly key: Estimate;
@@ -150,7 +150,7 @@ class Estimator {
     return { min, max };
   }
 
-  /** Operators that the evaluation knows itself. */
+  /** Operators that the interpreter evaluates itself. */
   #operator(call: CelExpression & { readonly kind: 'call' }, costs: readonly Estimate[]): CallEstimate | undefined {
     const [left, right, other] = call.args;
     const [leftCost = zeroCost, rightCost = zeroCost, otherCost = zeroCost] = costs;
@@ -190,7 +190,7 @@ class Estimator {
     return resultSize === undefined ? cost : { ...cost, resultSize };
   }
 
-  /** The result of joining is as long as both. */
+  /** The result of a concatenation is as long as both operands. */
   #addition(
     call: CelExpression,
     { left, right, both }: { readonly left: CelExpression; readonly right: CelExpression; readonly both: Estimate },
@@ -251,7 +251,7 @@ class Estimator {
     return result;
   }
 
-  /** Where a value comes from: a variable and steps into it. Empty when that is not known. */
+  /** The origin of a value: a variable and steps into it. Empty if unknown. */
   #path(expression: CelExpression): readonly string[] {
     const local = expression.kind === 'ident' ? this.#locals.get(expression.name)?.at(-1) : undefined;
     return local?.path ?? this.#paths.get(expression.id) ?? [];
@@ -278,7 +278,7 @@ class Estimator {
     return expression.kind === 'ident' ? this.#locals.get(expression.name)?.at(-1)?.size : undefined;
   }
 
-  /** The size that is declared for a name or a part of it. Where parts are declared but no size, that is 0. */
+  /** The declared size of a name or a part of it. A declared part without a size has size 0. */
   #declared(path: readonly string[], origin: readonly string[]): Estimate | undefined {
     const [root = '', ...steps] = path;
     if (origin.length === 0 || root === ACCUMULATOR) return undefined;

@@ -2,10 +2,10 @@ import { CelCompileError, type CelIssue } from './cel-error.ts';
 import { ACCUMULATOR, type CelComprehension, type CelExpression, UNUSED_VARIABLE } from './cel-expression.ts';
 import type { CelValue } from './cel-value.ts';
 
-/** Macros may repeat their target, and targets nest: what comes of it is bounded, however short the source. */
+/** Maximum number of nodes. Macros may repeat their target, and targets nest, so a short source can expand to a large expression. */
 const MAX_NODES = 50_000;
 
-/** Makes the nodes of one expression, each with its own id. Throws {@link CelCompileError} when they become too many. */
+/** Creates the nodes of one expression, each with a unique id. Throws {@link CelCompileError} beyond the maximum number of nodes. */
 export class ExpressionBuilder {
   readonly issues: CelIssue[] = [];
   readonly #source: string;
@@ -60,7 +60,7 @@ export class ExpressionBuilder {
     return { kind: 'comprehension', ...parts, ...this.#node(offset) };
   }
 
-  /** `name` stands for `value` in `result`. */
+  /** Binds `name` to `value` in `result`. */
   binding(
     offset: number,
     { name, value, result }: { readonly name: string; readonly value: CelExpression; readonly result: CelExpression },

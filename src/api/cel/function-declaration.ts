@@ -10,8 +10,8 @@ export interface CelOverload {
   readonly args: readonly CelType[];
   readonly result: CelType;
   /**
-   * Called with values that fit `args` from outside: what is inside lists and maps may be anything.
-   * Throws CelEvaluationError. Absent for operators that the interpreter evaluates itself.
+   * Evaluates a call whose arguments fit `args`; elements of lists and maps may have any type. Throws CelEvaluationError. Absent for
+   * operators that the interpreter evaluates itself.
    */
   readonly call?: (...args: readonly CelValue[]) => CelValue;
   /** Absent: 1 for each call. */
@@ -39,7 +39,7 @@ export function member(id: string, signature: Signature, call?: Implementation):
   return { id, member: true, ...signature, ...(call === undefined ? {} : { call }) };
 }
 
-/** One set of functions out of several: overloads of the same name add up. */
+/** Merges several sets of functions. Overloads of the same name are combined. */
 export function mergeFunctions(libraries: readonly CelFunctions[]): CelFunctions {
   const merged: Record<string, readonly CelOverload[]> = Object.create(null);
   for (const library of libraries) {

@@ -15,7 +15,7 @@ export function compileGoRegexp(pattern: string): GoRegexp {
 
 type Program = RE2JS['re2Input']['prog'];
 
-/** Op codes of the compiled program (`Inst.ALT` … of the library, which does not export them); held by test. */
+/** Op codes of the compiled program (`Inst.ALT` … of the library, which does not export them). A test checks them. */
 const OP = { alt: 1, altMatch: 2, capture: 3, emptyWidth: 4, fail: 5, match: 6, nop: 7 } as const;
 
 /** The conditions that hold between two characters, as bits (RE2's `EmptyOp`). */
@@ -29,7 +29,7 @@ export class GoRegexp {
     try {
       this.#compiled = new RE2JS(pattern);
     } catch (error) {
-      // Go shows the place even where there is nothing to show.
+      // Go prints the position even if it is empty.
       if (error instanceof RE2JSSyntaxException) {
         throw new GoRegexpError(`error parsing regexp: ${error.getDescription()}: \`${error.getPattern() ?? ''}\``);
       }
@@ -38,7 +38,7 @@ export class GoRegexp {
     }
   }
 
-  /** Whether it matches anywhere in the text. */
+  /** True if the pattern matches anywhere in the text. */
   test(text: string): boolean {
     return this.#compiled.test(text);
   }
@@ -49,22 +49,25 @@ export class GoRegexp {
   }
 }
 
-/** A thread of the search: where in the program, and where its match began. */
+/** A thread of the search: its position in the program, and the start of its match. */
 interface Thread {
   readonly pc: number;
   readonly start: number;
 }
 
-/** Threads that wait at one place of the text, best first: where in the program, and where the match began. */
+/**
+ * The threads that wait at one position of the text, in order of preference. Each has its position in the program and the start of its
+ * match.
+ */
 interface Position {
   readonly threads: Map<number, number>;
-  /** Instructions that have been passed here. */
+  /** Instructions already visited at this position. */
   readonly seen: Set<number>;
 }
 
 /**
- * All ways through the program at once, in the order of preference, one character at a time (Pike's algorithm). The library itself
- * only says whether there is a match, not where.
+ * Runs all threads through the program at once, in the order of preference, one character at a time (Pike's algorithm). The library only
+ * returns whether there is a match, without its position.
  */
 class Search {
   readonly #program: Program;
@@ -102,7 +105,7 @@ class Search {
     return best;
   }
 
-  /** Adds the instructions that wait for a character, best first, each once. */
+  /** Adds the instructions that wait for a character, in order of preference, each once. */
   #follow({ threads, seen }: Position, { pc: first, start }: Thread, context: number): void {
     const pending = [first];
     for (let pc = pending.pop(); pc !== undefined; pc = pending.pop()) {

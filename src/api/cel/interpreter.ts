@@ -22,11 +22,11 @@ import type { CelOverload } from './function-declaration.ts';
 import { listContains } from './json-value.ts';
 import type { CheckedExpression, CelReference } from './type-checker.ts';
 
-/** One evaluation. A slot of a comprehension may hold the error that its step ended with: later elements may absorb it. */
+/** The state of one evaluation. A slot of a comprehension may hold the error of its last step, because later elements may absorb it. */
 export interface Frame {
   readonly slots: (CelValue | CelEvaluationError)[];
   readonly variable: (name: string) => CelValue;
-  /** Units spent so far; never more than `limit` for long. */
+  /** Cost so far, in units. It exceeds `limit` only briefly. */
   cost: number;
   readonly limit: number;
 }
@@ -38,7 +38,7 @@ function charge(frame: Frame, cost: number): void {
   if (frame.cost > frame.limit) throw new CelBudgetExceededError('call');
 }
 
-/** Makes an expression runnable: every part becomes a function, so that the tree is walked once (cel-go `interpreter/planner.go`). */
+/** Compiles an expression: every node becomes a function, so that the tree is walked once (cel-go `interpreter/planner.go`). */
 export function planExpression(checked: CheckedExpression): Step {
   return new Planner(checked).plan(checked.root);
 }
@@ -97,7 +97,7 @@ class Planner {
     }
   }
 
-  /** Values that are the same in every evaluation are made once and cost nothing: literals, and lists, maps and conversions of such. */
+  /** Constant values are created once and cost nothing: literals, and lists, maps and conversions of constants. */
   #constant(expression: CelExpression): CelValue | undefined {
     switch (expression.kind) {
       case 'literal':
@@ -152,7 +152,7 @@ class Planner {
     };
   }
 
-  /** Runs `plan` with a slot for each name. */
+  /** Runs `plan` with one slot for each name. */
   #within<T>(names: readonly string[], plan: (slots: readonly number[]) => T): T {
     const slots = names.map(() => this.#slots++);
     for (const [index, name] of names.entries()) {
@@ -209,7 +209,7 @@ class Planner {
       case '_[?_]':
       case '_?._':
         if (first !== undefined && second !== undefined && firstArg !== undefined && secondArg !== undefined) {
-          // A key that was read from a value was charged already.
+          // A key that was read from a value was already charged.
           const cost = accessCost(firstArg) - (isAttribute(secondArg) ? 1 : 0);
           return access(first, second, { cost, optional: call.function !== '_[_]' });
         }
@@ -282,7 +282,7 @@ class Planner {
   }
 }
 
-/** Conversions whose result is known when their argument is. */
+/** Conversions whose result is constant if their argument is. */
 const CONVERSIONS: ReadonlySet<string> = new Set([
   'bool',
   'bytes',
@@ -295,7 +295,7 @@ const CONVERSIONS: ReadonlySet<string> = new Set([
   'uint',
 ]);
 
-/** A constant that cannot be made is an error of the evaluation. */
+/** A constant that cannot be created is an error of the evaluation. */
 function unlessError(make: () => CelValue | undefined): CelValue | undefined {
   try {
     return make();
@@ -312,12 +312,12 @@ function isAttribute(expression: CelExpression): boolean {
   return expression.kind === 'call' && ['_[_]', '_[?_]', '_?._'].includes(expression.function);
 }
 
-/** Reading a part of what is no variable, or part of one, costs that much more. */
+/** Reading a part costs this much more if the base is not a variable or a part of one. */
 function accessCost(expression: CelExpression): number {
   return isAttribute(expression) ? 1 : 2;
 }
 
-/** The variable that a branch of `?:` is, or is read from, costs nothing. */
+/** A variable as a branch of `?:`, or a part of it, costs nothing. */
 function free(step: Step, expression: CelExpression | undefined): Step {
   if (expression === undefined || !isAttribute(expression)) return step;
   return (frame) => {
@@ -326,7 +326,7 @@ function free(step: Step, expression: CelExpression | undefined): Step {
   };
 }
 
-/** All operands, of which one may fail: the others are evaluated, and paid for, all the same. */
+/** Evaluates all operands. If one fails, the others are still evaluated and charged. */
 function evaluateAll(operands: readonly Step[], frame: Frame): readonly CelValue[] {
   const values: CelValue[] = [];
   let failure: CelEvaluationError | undefined;
@@ -353,7 +353,7 @@ function* elements(over: CelValue, pairs: boolean): Generator<readonly [CelValue
   }
 }
 
-/** The value, or the error that there is none; other exceptions pass. */
+/** Returns the value or the evaluation error; other exceptions propagate. */
 function attempt(step: Step, frame: Frame): CelValue | CelEvaluationError {
   try {
     return step(frame);
@@ -363,7 +363,7 @@ function attempt(step: Step, frame: Frame): CelValue | CelEvaluationError {
   }
 }
 
-/** Either operand decides alone if it is `decisive`, whatever becomes of the other one. */
+/** If either operand is `decisive`, it decides the result, even if the other one fails. */
 function logical(left: Step, right: Step, decisive: boolean): Step {
   return (frame) => {
     const one = attempt(left, frame);
@@ -404,7 +404,7 @@ function equality(left: Step, right: Step, wanted: boolean): Step {
   };
 }
 
-/** Upstream looks values up in a constant list instead of walking it. */
+/** Upstream uses a lookup table for a constant list. */
 function membership(element: Step, collection: Step, kind: 'searched' | 'constant'): Step {
   const operands = [element, collection];
   return (frame) => {
@@ -431,7 +431,7 @@ function access(
     const at = key(frame);
     if (optional || value instanceof CelOptional) {
       const found = value instanceof CelOptional ? optionalField(value, at) : new CelOptional(findKey(value, at));
-      // A missing value is not read.
+      // A missing value costs nothing.
       if (found.value !== undefined) charge(frame, cost);
       return found;
     }
@@ -444,7 +444,7 @@ function optionalField({ value }: CelOptional, key: CelValue): CelOptional {
   return value === undefined ? CelOptional.none : new CelOptional(findKey(value, key));
 }
 
-/** Undefined: there is no such element. */
+/** Undefined if there is no such element. */
 function findKey(value: CelValue, key: CelValue): CelValue | undefined {
   if (value instanceof CelMap) return value.get(key);
   if (!(value instanceof CelList)) throw noSuchOverload();
@@ -469,7 +469,7 @@ function isOptionalChoice(reference: CelReference | undefined): boolean {
   );
 }
 
-/** `or` and `orValue` evaluate the alternative only when it is needed. */
+/** `or` and `orValue` evaluate the alternative only if it is needed. */
 function optionalChoice(target: Step, alternative: Step, name: string): Step {
   return (frame) => {
     const optional = asOptional(target(frame));

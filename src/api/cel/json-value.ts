@@ -19,8 +19,8 @@ type Json = Readonly<Record<string, unknown>>;
 type MapType = CelType & { readonly kind: 'object' | 'map' };
 
 /**
- * A JSON value as an expression sees it (apiserver `cel/common.UnstructuredToVal`). Lists and objects are views: a part that no expression reads
- * is never converted, and an object whose properties are getters is asked only for those that are used. Values of CEL, such as host values, pass
+ * A JSON value in the form that expressions see (apiserver `cel/common.UnstructuredToVal`). Lists and objects are views: a part that no
+ * expression reads is never converted, and only the getters of properties that are read are called. CEL values, such as host values, pass
  * unchanged.
  */
 export function toCelValue(json: unknown, type: CelType): CelValue {
@@ -63,14 +63,14 @@ function structureValue(json: object, type: CelType): CelValue {
     return new JsonList(json, type.kind === 'list' ? type : dynList);
   }
   if (type.kind === 'list') return fail('invalid data, expected an array for the provided schema with type=array');
-  // Every object that is no array is read by its property names.
+  // Every object other than an array is read by its property names.
   return new JsonMap(json as Json, type.kind === 'object' || type.kind === 'map' ? type : dynMap);
 }
 
 const dynList = listOf(celTypes.dyn);
 const dynMap: MapType = { kind: 'map', key: celTypes.string, value: celTypes.dyn };
 
-/** Texts with a format are what the format says. */
+/** A text with a format is converted by its format. */
 function textValue(text: string, type: CelType): CelValue {
   switch (type.kind) {
     case 'bytes':
@@ -90,7 +90,7 @@ function fail(message: string): never {
   throw new CelEvaluationError(message);
 }
 
-/** Elements that are identified by themselves or by keys make lists equal in any order, and `+` a union. */
+/** Elements with an identity of their own (a set) or with keys (a map) make lists equal in any order, and `+` a union. */
 class JsonList extends CelList {
   readonly size: number;
   readonly #items: readonly unknown[];
@@ -123,7 +123,7 @@ class JsonList extends CelList {
   }
 }
 
-/** What `+` makes of a list that is a set or a map: still one. */
+/** The result of `+` for a list that is a set or a map; it stays one. */
 class KeyedList extends ValueList {
   readonly #elementKey: (element: CelValue) => CelValue;
 
@@ -159,7 +159,7 @@ class JsonMap extends CelMap {
     this.type = type;
   }
 
-  /** Properties that no expression can name count, too. */
+  /** The size includes properties that no expression can name. */
   get size(): number {
     let size = 0;
     for (const name of Object.keys(this.#json)) if (this.#json[name] !== undefined) size++;
@@ -178,7 +178,7 @@ class JsonMap extends CelMap {
     const { type } = this;
     if (type.kind === 'map') return this.#read(key, type.value);
     const field = fieldOf(type, key);
-    // A field that is null is not set.
+    // A null field counts as unset.
     return field === undefined ? undefined : (this.#read(field.property ?? key, field.type) ?? undefined);
   }
 
@@ -201,7 +201,7 @@ class JsonMap extends CelMap {
   }
 }
 
-/** The result of an expression as plain JSON. Integers beyond 2^53 lose digits; times, durations and bytes are texts. */
+/** The result of an expression as plain JSON. Integers beyond 2^53 lose digits; times, durations and bytes become strings. */
 export function toJson(value: CelValue): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'object' || value === null) return value;

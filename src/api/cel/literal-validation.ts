@@ -8,8 +8,8 @@ import { compileGoRegexp, GoRegexpError } from './go-regexp.ts';
 import type { CheckedExpression } from './type-checker.ts';
 
 /**
- * Problems that types alone do not show: literal patterns, times and durations that can never be right, and lists and maps of mixed types, which
- * only `format` may be given (cel-go `cel/validator.go`).
+ * Problems that types alone do not show: literal patterns, times and durations that can never be valid, and lists and maps of mixed types,
+ * which are allowed only as arguments of `format` (cel-go `cel/validator.go`).
  */
 export function validateLiterals({ root, types }: CheckedExpression): readonly CelIssue[] {
   const issues: CelIssue[] = [];
@@ -57,7 +57,7 @@ function goRegexpProblem(pattern: string): string | undefined {
   }
 }
 
-/** Why a literal pattern of `find` or `findAll` can never match, for the first such place; undefined when there is none. */
+/** The reason why the first invalid literal pattern of `find` or `findAll` can never match; undefined if all are valid. */
 export function patternProblem(expression: CelExpression): string | undefined {
   let problem: string | undefined;
   visit(expression, 'typed', (each) => {
@@ -68,7 +68,7 @@ export function patternProblem(expression: CelExpression): string | undefined {
   return problem;
 }
 
-/** Seconds since 1970 that are in the years 1 to 9999. Throws for others. */
+/** True for seconds since 1970 in the years 1 to 9999. Throws for others. */
 function isTimestamp(seconds: bigint): boolean {
   return new CelTimestamp(seconds * 1_000_000_000n) instanceof CelTimestamp;
 }
@@ -86,7 +86,7 @@ function isTime(name: string, value: CelValue): boolean {
   }
 }
 
-/** `mixed`: below a call of `format`. */
+/** `mixed` applies below a call of `format`. */
 type Literals = 'typed' | 'mixed';
 
 function visit(

@@ -1,18 +1,18 @@
 import { ACCUMULATOR, type CelExpression } from './cel-expression.ts';
 import type { ExpressionBuilder } from './expression-builder.ts';
 
-/** A call whose arguments are not evaluated before it, but stand for loops (cel-go `parser/macro.go`, `ext`). */
+/** A call that is expanded to a loop instead of evaluating its arguments first (cel-go `parser/macro.go`, `ext`). */
 export interface MacroCall {
   readonly offset: number;
   readonly target: CelExpression;
-  /** The target once more, with ids of its own. */
+  /** A copy of the target with new ids. */
   readonly copyTarget: () => CelExpression;
   readonly args: readonly CelExpression[];
 }
 
 type Expand = (build: ExpressionBuilder, call: MacroCall) => CelExpression | undefined;
 
-/** By name and number of arguments; undefined: not a macro. An expansion that fails has reported why. */
+/** Macros by name and number of arguments; undefined for other calls. An expansion that fails has reported its reason. */
 export function findMacro(name: string, arity: number): Expand | undefined {
   return MACROS.get(`${name}/${arity}`);
 }
@@ -20,11 +20,11 @@ export function findMacro(name: string, arity: number): Expand | undefined {
 interface LoopVariables {
   readonly variable: string;
   readonly variable2: string | undefined;
-  /** The arguments behind the variables. */
+  /** The arguments after the variables. */
   readonly rest: readonly CelExpression[];
 }
 
-/** The first one or two arguments as names. */
+/** The first one or two arguments as variable names. */
 function loopVariables(
   build: ExpressionBuilder,
   args: readonly CelExpression[],
@@ -57,7 +57,7 @@ interface Loop {
   readonly result: CelExpression;
 }
 
-/** A macro that goes over its target: `plan` says what to collect. */
+/** Expands a macro that loops over its target. `plan` builds the parts of the loop. */
 function loop(
   count: 1 | 2,
   plan: (build: ExpressionBuilder, at: number, variables: LoopVariables) => Loop | undefined,
@@ -102,7 +102,7 @@ const existsOne: Plan = (build, at, { rest: [predicate] }) =>
     result: build.call(at, '_==_', [build.accumulator(at), build.literal(at, 1n)]),
   };
 
-/** Collects with `add` what `[filter,] transform` make of each element. */
+/** Collects the results of `[filter,] transform` for each element by `add`. */
 function collect(
   kind: 'list' | 'map',
   add: (build: ExpressionBuilder, at: number, value: LoopStep) => CelExpression,
@@ -150,7 +150,7 @@ const filter: Plan = (build, at, { variable, rest: [predicate] }) =>
     result: build.accumulator(at),
   };
 
-/** `x.optMap(v, e)`: an optional of `e` if `x` has a value. `optFlatMap`: `e` is an optional itself. */
+/** `x.optMap(v, e)` is an optional of `e` if `x` has a value. In `optFlatMap`, `e` is already an optional. */
 function optionalMap(name: 'optMap' | 'optFlatMap'): Expand {
   return (build, { offset, target, copyTarget, args: [variable, result] }) => {
     if (variable?.kind !== 'ident' || result === undefined) {
@@ -167,7 +167,7 @@ function optionalMap(name: 'optMap' | 'optFlatMap'): Expand {
   };
 }
 
-/** `list.sortBy(v, key)` sorts by a list of keys, which `map` makes. */
+/** `list.sortBy(v, key)` sorts by a list of keys, which `map` creates. */
 const sortBy: Expand = (build, call) => {
   const { offset, target } = call;
   const input = '@__sortBy_input__';

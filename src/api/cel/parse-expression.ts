@@ -6,8 +6,8 @@ import { ExpressionBuilder } from './expression-builder.ts';
 import { findMacro } from './macros.ts';
 
 /**
- * The grammar is the library's; its limits are raised to what a request can hold, but for the depth, which bounds every recursion
- * over expressions (cel-go's own is 250, too).
+ * The parser is the library's. Its limits are raised to the size of a request, except the depth, which bounds every recursion over
+ * expressions (cel-go's own limit is 250).
  */
 const grammar = new Environment({
   enableOptionalTypes: true,
@@ -20,10 +20,10 @@ const grammar = new Environment({
   },
 });
 
-/** Longer expressions are refused before they are read (cel-go `ExpressionSizeCodePointLimit`). */
+/** Maximum length of an expression; a longer one is refused without parsing (cel-go `ExpressionSizeCodePointLimit`). */
 const MAX_EXPRESSION = 100_000;
 
-/** Throws {@link CelCompileError} for what is no expression of CEL. */
+/** Throws {@link CelCompileError} for an invalid expression. */
 export function parseExpression(source: string): CelExpression {
   if (source.length > MAX_EXPRESSION) {
     const message = `expression code point size exceeds limit: size: ${source.length}, limit ${MAX_EXPRESSION}`;
@@ -39,14 +39,14 @@ function parse(source: string): ASTNode {
   try {
     return grammar.parse(source).ast;
   } catch (error) {
-    // The library's own limit does not count rows of `!` and `-`.
+    // The library's limit does not count sequences of `!` and `-`.
     if (error instanceof RangeError) throw tooDeep(source);
     if (!(error instanceof ParseError)) throw error;
     throw new CelCompileError(source, [{ offset: error.range?.start ?? 0, message: syntaxMessage(source, error) }]);
   }
 }
 
-/** The tokens that may begin an expression, by the names that cel-go's grammar has for it. */
+/** The tokens that may begin an expression, under the names of cel-go's grammar. */
 const EXPRESSION =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 const SYMBOLS: Readonly<Record<string, string>> = {
@@ -57,7 +57,7 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   COLON: "':'",
 };
 
-/** In cel-go's words, where there are words for it. */
+/** The message in cel-go's words, where cel-go has one. */
 function syntaxMessage(source: string, { code, summary, range }: ParseError): string {
   if (code === 'invalid_macro_argument') return 'argument must be a simple name';
   const found = range === undefined ? '' : source.slice(range.start, range.end);
@@ -71,7 +71,7 @@ function syntaxMessage(source: string, { code, summary, range }: ParseError): st
   return `Syntax error: ${summary}`;
 }
 
-/** How deep an expression may be nested: every walk over it recurses. */
+/** Maximum depth of an expression, because every walk over it recurses. */
 const MAX_DEPTH = 1000;
 
 function tooDeep(source: string): CelCompileError {
@@ -80,7 +80,10 @@ function tooDeep(source: string): CelCompileError {
 
 const BINARY = ['!=', '==', '+', '-', '*', '/', '%', '<', '<=', '>', '>=', '||', '&&'] as const;
 
-/** The library's tree as ours: operators by cel-go's names, macros expanded, every node at the place cel-go gives it. */
+/**
+ * Converts the library's tree to ours: operators have cel-go's names, macros are expanded, and every node has the position that cel-go
+ * gives it.
+ */
 class Converter {
   readonly #source: string;
   readonly #build: ExpressionBuilder;
@@ -154,7 +157,7 @@ class Converter {
     }
   }
 
-  /** Rows of `&&` and `||`, which may be long, become balanced trees; rows of other operators lean to the left. */
+  /** Sequences of `&&` and `||`, which may be long, become balanced trees; sequences of other operators lean to the left. */
   #binary(op: BinaryOperator, operands: readonly [ASTNode, ASTNode]): CelExpression {
     if (op === '&&' || op === '||') return this.#balanced(op, operands);
     const chain: BinaryOperation[] = [{ op, operands }];
@@ -242,14 +245,14 @@ class Converter {
     return expand(build, { offset, target, copyTarget, args: converted }) ?? build.literal(offset, false);
   }
 
-  /** Where the operator stands that follows a node: the tree does not say. Between them are only spaces, comments and parentheses. */
+  /** The position of the operator after a node, which the tree does not contain. Only spaces, comments and parentheses lie between them. */
   #after(node: ASTNode): number {
     let at = this.#skip(node.end);
     while (this.#source[at] === ')') at = this.#skip(at + 1);
     return at;
   }
 
-  /** Past spaces and comments. */
+  /** Skips spaces and comments. */
   #skip(from: number): number {
     let at = from;
     for (;;) {

@@ -1,4 +1,4 @@
-/** More than this is not counted (Go's `math.MaxUint64`, as near as a double comes). */
+/** The upper bound of the count (Go's `math.MaxUint64`, as near as a double comes). */
 export const UNBOUNDED = 2 ** 64;
 
 /** A range: of the size of a value, or of a cost (cel-go `checker.SizeEstimate`, `CostEstimate`). */

@@ -13,10 +13,10 @@ import {
 import type { CelFunctions, CelOverload } from './function-declaration.ts';
 import { isDynamic, mostGeneral, substitute, TypeBindings } from './type-unification.ts';
 
-/** The meaning of a call: the function by its full name, and the overloads that its operands may fit. */
+/** The resolved meaning of a call: the function by its full name, and the overloads that its operands may fit. */
 export interface CelReference {
   readonly function: string;
-  /** `namespace`: what looks like the target is a part of the function's name. */
+  /** `namespace` means that the apparent target is a part of the function's name. */
   readonly target: 'value' | 'namespace' | 'none';
   readonly overloads: readonly CelOverload[];
 }
@@ -26,11 +26,11 @@ export interface CheckedExpression {
   /** By the id of the node. */
   readonly types: ReadonlyMap<number, CelType>;
   readonly references: ReadonlyMap<number, CelReference>;
-  /** Names with dots that stand for one value: `google.protobuf.Timestamp`. */
+  /** Names with dots that denote one value: `google.protobuf.Timestamp`. */
   readonly names: ReadonlyMap<number, string>;
-  /** Variables whose name has dots (`authorizer.requestResource`), by the id of the node that is the whole name. */
+  /** Variables whose name has dots (`authorizer.requestResource`), by the id of the node for the whole name. */
   readonly dottedVariables: ReadonlyMap<number, string>;
-  /** Variables of the environment that the expression mentions. */
+  /** Variables of the environment that the expression uses. */
   readonly variables: ReadonlySet<string>;
   readonly issues: readonly CelIssue[];
 }
@@ -42,7 +42,7 @@ export interface CheckerEnvironment {
   readonly typeNames: ReadonlyMap<string, CelType>;
 }
 
-/** Finds the type of every part of an expression, and what does not fit (cel-go `checker/checker.go`). */
+/** Determines the type of every part of an expression, and reports type errors (cel-go `checker/checker.go`). */
 export function checkExpression(root: CelExpression, environment: CheckerEnvironment): CheckedExpression {
   return new Checker(environment).run(root);
 }
@@ -55,7 +55,7 @@ class Checker {
   readonly #dottedVariables = new Map<number, string>();
   readonly #variables = new Set<string>();
   readonly #issues: CelIssue[] = [];
-  /** Innermost last. */
+  /** The innermost scope is last. */
   readonly #scopes: Map<string, CelType>[] = [];
   readonly #bindings = new TypeBindings();
   #parameters = 0;
@@ -151,7 +151,7 @@ class Checker {
     return { kind: 'type', parameter: named };
   }
 
-  /** A name with dots may be that of a type or of a variable, unless its first part is bound by a macro. */
+  /** A name with dots may denote a type or a variable, unless a macro binds its first part. */
   #select(expression: CelExpression & { readonly kind: 'select' }): CelType {
     const names = qualifiedName(expression);
     const dotted = this.#dottedVariable(names);
@@ -273,7 +273,7 @@ class Checker {
     return celTypes.bool;
   }
 
-  /** An overload whose type parameters are new ones, which nothing is known about. */
+  /** An overload whose type parameters are replaced by new, unbound ones. */
   #fresh({ args, result }: CelOverload): { readonly args: readonly CelType[]; readonly result: CelType } {
     const parameters = new Map<string, CelType>();
     const collect = (type: CelType): void => {
@@ -338,7 +338,7 @@ class Checker {
     this.#report(expression, `expected type '${formatType(this.#now(type))}' but found '${found}'`);
   }
 
-  /** The common type of a literal's elements; that they should be of one type is checked apart from this. */
+  /** The common type of a literal's elements. Another check requires that they have one type. */
   #join(previous: CelType | undefined, current: CelType): CelType {
     if (previous === undefined) return current;
     return this.#assignable(previous, current) ? mostGeneral(previous, current) : celTypes.dyn;

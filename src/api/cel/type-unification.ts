@@ -1,9 +1,9 @@
 import { type CelType, celTypes, listOf, mapOf, sameType, typeParameters } from './cel-type.ts';
 
-/** The types that parameters stand for so far. An attempt that fails leaves no trace. */
+/** The types that are bound to parameters so far. A failed attempt leaves no change. */
 export class TypeBindings {
   readonly #bound = new Map<string, CelType>();
-  /** The changes of the attempt under way, with the values before. */
+  /** The changes of the current attempt, with the previous values. */
   #trail: { readonly name: string; readonly before: CelType | undefined }[] = [];
 
   get(name: string): CelType | undefined {
@@ -15,7 +15,7 @@ export class TypeBindings {
     this.#bound.set(name, type);
   }
 
-  /** Whether `from` may be used as `to` (cel-go `checker/types.go`). */
+  /** True if a value of type `from` can be used as `to` (cel-go `checker/types.go`). */
   assign(from: CelType, to: CelType): boolean {
     return this.#attempt(() => unify(this, from, to));
   }
@@ -35,7 +35,7 @@ export class TypeBindings {
   }
 }
 
-/** Where parameters are looked up. */
+/** Looks up the types of parameters. */
 export interface ParameterTypes {
   get(name: string): CelType | undefined;
 }
@@ -72,7 +72,7 @@ function unify(bindings: TypeBindings, from: CelType, to: CelType): boolean {
   }
 }
 
-/** `open`: neither that nor a contradiction. */
+/** `open` means that no binding exists and nothing contradicts one. */
 function bind(bindings: TypeBindings, type: CelType, param: CelType & { kind: 'param' }): 'yes' | 'no' | 'open' {
   if (sameType(type, param)) return 'yes';
   const known = bindings.get(param.name);
@@ -126,7 +126,7 @@ function isLessSpecific(one: CelType, other: CelType): boolean {
   return sameType(one, other);
 }
 
-/** `type` with what its parameters stand for; those that stand for nothing stay (`open`), or become `dyn`. */
+/** Replaces the parameters in `type` by their bindings. Unbound parameters stay (`open`) or become `dyn`. */
 export function substitute(bindings: ParameterTypes, type: CelType, unbound: 'open' | 'dyn'): CelType {
   switch (type.kind) {
     case 'param': {

@@ -3,12 +3,12 @@ import { skipString } from './json/json-scanner.ts';
 import { MAX_JSON_DEPTH } from './json/json.ts';
 
 /**
- * Members of objects and elements of lists that one body may hold. Every later step visits each of them, and an object that fits into etcd
- * (1.5 MiB) has that many only if it was made to take long.
+ * Maximum number of object members and list elements in one body. Every later step visits each of them, and only an object made to slow the
+ * server reaches this number within etcd's limit of 1.5 MiB.
  */
 export const MAX_BODY_VALUES = 50_000;
 
-/** Each value takes two bytes of JSON or more, such as `1,`: a shorter text is not counted. */
+/** Each value takes at least two bytes of JSON, such as `1,`, so a shorter text is not counted. */
 const FEWEST_BYTES = 2 * MAX_BODY_VALUES;
 
 const QUOTE = 0x22;
@@ -19,7 +19,10 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACE = 0x7d;
 const CLOSE_BRACKET = 0x5d;
 
-/** A text that is nested too deeply is left to the parser, which refuses it. @throws StatusError 413 for more values than a body may hold */
+/**
+ * Checks the number of values in a JSON text. A text that is nested too deeply is left to the parser, which refuses it. @throws StatusError
+ * 413 for more values than a body may hold
+ */
 export function boundTextValues(text: string): void {
   if (text.length < FEWEST_BYTES) return;
   let values = 0;
@@ -39,7 +42,7 @@ export function boundTextValues(text: string): void {
   }
 }
 
-/** The same of a tree that was read from `bytes` of another format. */
+/** The same check for a tree that was read from `bytes` of another format. */
 export function boundTreeValues(value: unknown, bytes: number): void {
   if (bytes < FEWEST_BYTES) return;
   let left = MAX_BODY_VALUES;

@@ -8,20 +8,20 @@ import type { decodeProtobuf } from './protobuf/protobuf.ts';
 import { ProtobufError } from './protobuf/protobuf-wire.ts';
 import type { parseYamlStrict } from './yaml/yaml.ts';
 
-/** The large codecs. Most bodies are JSON, so the caller brings the others, for the types that {@link mediaTypeOf} names. */
+/** The large codecs. Most bodies are JSON, so the caller loads the others only for the types that {@link mediaTypeOf} returns. */
 export interface BodyCodecs {
   readonly yaml?: typeof parseYamlStrict;
   readonly protobuf?: typeof decodeProtobuf;
 }
 
 export interface DecodeRequestOptions {
-  /** Kind the endpoint expects: for the text of errors, and for protobuf envelopes that name none. */
+  /** The kind that the endpoint expects, for error messages and for protobuf envelopes that name none. */
   readonly kind: string;
   /** Likewise. */
   readonly apiVersion?: string;
   /** Custom resources have no protobuf form (API-030). */
   readonly protobuf: 'accepted' | 'refused';
-  /** A TypeError, if one is missing that the body needs. */
+  /** Absent codecs cause a TypeError if the body needs them. */
   readonly codecs?: BodyCodecs;
 }
 
@@ -30,9 +30,9 @@ export interface DecodedRequest {
   readonly object: KubeObject;
   /** Paths of duplicate keys of a JSON text (API-231). */
   readonly duplicates: readonly string[];
-  /** The same of YAML, as its reader puts it: `line 4: key "a" already set in map`. */
+  /** Duplicate keys of YAML in the form of its reader: `line 4: key "a" already set in map`. */
   readonly repeated: readonly string[];
-  /** Only for a JSON text, whose order of members the object may not have. */
+  /** Only for JSON, because the object may have lost the order of the text's members. */
   readonly text?: string;
 }
 
@@ -40,12 +40,12 @@ const JSON_TYPE = 'application/json';
 export const YAML_TYPE = 'application/yaml';
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 const TOO_LARGE = 413;
-/** Bytes of a body that an error message shows (apiserver `summarizeData`). */
+/** Bytes of a body in an error message (apiserver `summarizeData`). */
 const SUMMARY_LENGTH = 30;
 
 /**
- * Decodes the body of a create or update, or of options (API-028 to API-030). A body that says null is an object without fields, since
- * Go's `json.Unmarshal` of null leaves a struct as it is.
+ * Decodes the body of a create or update, or of options (API-028 to API-030). A body of null is an object without fields, because Go's
+ * `json.Unmarshal` of null leaves a struct unchanged.
  *
  * @throws StatusError 415 for a content type that is not accepted, 400 for a body that is not one object
  */
@@ -71,7 +71,7 @@ export function decodeRequestBody(
   }
 }
 
-/** Without parameters, lower case; JSON when the header is missing or empty. */
+/** The media type in lower case without parameters; JSON if the header is missing or empty. */
 export function mediaTypeOf(contentType: string | undefined): string {
   if (contentType === undefined || contentType === '') return JSON_TYPE;
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -135,7 +135,7 @@ function unrecognized(bytes: Uint8Array, cause: unknown, options: DecodeRequestO
   return status;
 }
 
-/** The start of the body: as text when it looks like JSON, else in hexadecimal. */
+/** The start of the body, as text if it looks like JSON, otherwise in hexadecimal. */
 function summary(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>';
   const start = Buffer.from(bytes.subarray(0, SUMMARY_LENGTH));

@@ -13,13 +13,13 @@ import type { Estimate } from '../size-estimate.ts';
 import { type CheckedExpression, checkExpression } from '../type-checker.ts';
 
 export interface CelEnvironmentOptions {
-  /** The names that expressions may mention. */
+  /** The variables that expressions can use. */
   readonly variables: Readonly<Record<string, CelType>>;
-  /** Beyond Kubernetes' own. */
+  /** Functions in addition to Kubernetes' own. */
   readonly functions?: CelFunctions;
 }
 
-/** The environment of expressions at one place: its variables, and all functions of kube-apiserver. Without state. */
+/** The environment of expressions at one place: its variables, and all functions of kube-apiserver. It has no state. */
 export function createCelEnvironment({ variables, functions }: CelEnvironmentOptions): CelEnvironment {
   return new CelEnvironment(
     variables,
@@ -38,7 +38,7 @@ export class CelEnvironment {
 
   /**
    * Parses and checks an expression. With `expected`, its value must be of that type (`dyn` takes any).
-   * Throws {@link CelCompileError}, whose message shows the places as cel-go does, or its kind {@link CelProgramError}.
+   * Throws {@link CelCompileError}, whose message shows positions as cel-go does, or its subclass {@link CelProgramError}.
    */
   compile(expression: string, expected?: CelType): CelProgram {
     const checked = checkExpression(parseExpression(expression), {
@@ -62,16 +62,16 @@ export interface CelEvaluationOptions {
   readonly budget: CelBudget;
 }
 
-/** The value, or the error that there is none, and what it took in cost units. */
+/** The value or the error, and the cost in units. */
 export type CelOutcome = { readonly cost: number } & (
   | { readonly value: CelValue; readonly error?: never }
   | { readonly value?: never; readonly error: CelEvaluationError | CelBudgetExceededError }
 );
 
-/** An expression ready to be evaluated, any number of times. */
+/** A compiled expression. It can be evaluated any number of times. */
 export class CelProgram {
   readonly expression: string;
-  /** Variables it mentions. */
+  /** The variables that the expression uses. */
   readonly variables: ReadonlySet<string>;
   readonly outputType: CelType;
   readonly #checked: CheckedExpression;
@@ -86,14 +86,14 @@ export class CelProgram {
     this.outputType = checked.types.get(checked.root.id) ?? { kind: 'dyn' };
   }
 
-  /** Best and worst case in cost units. `sized`: the type with the sizes of the data that the variables hold, if a schema bounds it. */
+  /** The best and worst cost in units. `sized` is the type with the maximum sizes of the variables' data, if a schema limits them. */
   estimateCost(sized?: CelType): Estimate {
     return estimateCost(this.#checked, sized);
   }
 
   /**
-   * Values are plain JSON, or values of CEL for types that JSON has not; a property that is a getter is asked when an expression
-   * needs it. Throws {@link CelEvaluationError}, or {@link CelBudgetExceededError} when the call or the budget has run out.
+   * Values are plain JSON, or CEL values for types that JSON lacks. A getter is called only when the expression reads its property. Throws
+   * {@link CelEvaluationError}, or {@link CelBudgetExceededError} when the call or the budget has run out.
    */
   evaluate(variables: Readonly<Record<string, unknown>>, { budget }: CelEvaluationOptions): unknown {
     const { value, error, cost } = this.run(variables, budget.perCall);
@@ -126,7 +126,7 @@ export class CelProgram {
       if (error instanceof CelEvaluationError || error instanceof CelBudgetExceededError) {
         return { error, cost: frame.cost };
       }
-      // A text or list larger than the machine holds.
+      // A text or list that exceeds the memory of the machine.
       if (error instanceof RangeError) return { error: new CelBudgetExceededError('call'), cost: frame.cost };
       throw error;
     }

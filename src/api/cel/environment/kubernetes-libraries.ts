@@ -14,7 +14,7 @@ import { strings } from '../library/strings.ts';
 import { time } from '../library/time.ts';
 import { urls, urlType } from '../library/urls.ts';
 
-/** Everything that expressions may call in kube-apiserver 1.36 (apiserver `cel/environment/base.go`). */
+/** All functions that expressions can call in kube-apiserver 1.36 (apiserver `cel/environment/base.go`). */
 export const kubernetesFunctions: CelFunctions = mergeFunctions([
   ...operators,
   ...conversions,

@@ -8,7 +8,7 @@ import { add, fixed, scale } from '../size-estimate.ts';
 
 const { bool, string } = celTypes;
 
-/** May somebody do this? Asked by `check(verb)`. */
+/** The attributes of an authorization check, which `check(verb)` runs. */
 export type CelAuthorizationAttributes =
   | { readonly kind: 'path'; readonly path: string; readonly verb: string }
   | {
@@ -19,7 +19,7 @@ export type CelAuthorizationAttributes =
       readonly subresource: string;
       readonly namespace: string;
       readonly name: string;
-      /** As written; empty: none. */
+      /** The selector as written, or empty for none. */
       readonly fieldSelector: string;
       readonly labelSelector: string;
     };
@@ -27,11 +27,11 @@ export type CelAuthorizationAttributes =
 export interface CelDecision {
   readonly allowed: boolean;
   readonly reason: string;
-  /** Why there is no decision. */
+  /** The reason why there is no decision. */
   readonly error?: string;
 }
 
-/** The subject of the question: the user of a request, or a service account. */
+/** The subject of the check: the user of a request, or a service account. */
 export interface CelAuthorizer {
   authorize(attributes: CelAuthorizationAttributes): CelDecision;
   forServiceAccount(namespace: string, name: string): CelAuthorizer;
@@ -128,7 +128,7 @@ class DecisionValue extends AuthorizationValue {
   }
 }
 
-/** The host value of a class; dispatch has seen to it. */
+/** The host value of a class. Dispatch has checked its type. */
 function as<T extends CelValue>(kind: abstract new (...args: never[]) => T, value: CelValue): T {
   if (value instanceof kind) return value;
   throw noSuchOverload();
@@ -144,7 +144,7 @@ function refining(id: string, field: keyof ResourceAttributes, cost: CallCost = 
   ];
 }
 
-/** A selector is read once, and each second character may begin a requirement. */
+/** A selector is parsed once, and every second character may begin a requirement. */
 const selectorCost: CallCost = {
   when: 'before',
   actual: ([, selector = null]) => {
@@ -155,7 +155,7 @@ const selectorCost: CallCost = {
     add(fixed(LIST_CREATE), add(scale(sizeOf(selector), TRAVERSAL), scale(scale(sizeOf(selector), 0.5), 50))),
 };
 
-/** Two checks are what one evaluation can afford. */
+/** One evaluation can afford two checks. */
 const checkCost = fixedCost(350_000);
 
 function reading(id: string, result: CelType, read: (decision: CelDecision) => CelValue): CelFunctions[string] {

@@ -47,7 +47,7 @@ function toBool(value: CelValue): boolean | undefined {
   return TRUE.has(value) ? true : FALSE.has(value) ? false : undefined;
 }
 
-/** Texts are decimal; fractions are cut off; times are in seconds, durations in nanoseconds. */
+/** Parses decimal texts, truncates fractions, and converts times to seconds and durations to nanoseconds. */
 function toInt(value: CelValue): bigint | undefined {
   if (typeof value === 'string') {
     const [, sign = '', digits] = /^([+-]?)(\d+)$/.exec(value) ?? [];

@@ -14,9 +14,9 @@ const { string } = celTypes;
 export const formatType: CelType = opaqueType('kubernetes.NamedFormat');
 
 interface NamedFormat {
-  /** Texts of the problems; none: the value is valid. */
+  /** The problems as texts; none if the value is valid. */
   readonly validate: (text: string) => readonly string[];
-  /** Length of the pattern that it takes, or would take, for costs. */
+  /** The length of the format's pattern for costs, also for a format without one. */
   readonly patternSize: number;
 }
 
@@ -36,13 +36,13 @@ class FormatValue extends CelHostValue {
   }
 }
 
-/** Formats of a CRD, which only say yes or no. */
+/** A format of CRD schemas, which only answers yes or no. */
 const byFormat =
   (format: string, problem: string) =>
   (text: string): readonly string[] =>
     stringFormat(format)?.(text) === true ? [] : [problem];
 
-/** A prefix, to which something is added, may end in a dash. */
+/** A prefix may end in a dash, because more text follows it. */
 const asPrefix = (text: string): string => (text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text);
 
 function validateUri(text: string): readonly string[] {

@@ -1,14 +1,14 @@
-/** A URL as Go's `net/url` takes it apart. */
+/** A URL in the parts of Go's `net/url`. */
 export interface GoUrl {
   readonly scheme: string;
-  /** With the port. */
+  /** Includes the port. */
   readonly host: string;
-  /** As written, unless characters stand in it that must be escaped. */
+  /** The path as written, unless it contains characters that must be escaped. */
   readonly escapedPath: string;
   readonly query: string;
 }
 
-/** Why a text is no URL, in Go's words: `invalid URI for request`. */
+/** The reason why a text is not a URL, in Go's words: `invalid URI for request`. */
 export class GoUrlError extends Error {
   constructor(url: string, problem: string) {
     super(`parse ${JSON.stringify(url)}: ${problem}`);
@@ -16,7 +16,7 @@ export class GoUrlError extends Error {
   }
 }
 
-/** `request`: only what a request may ask for, which is a whole URL or an absolute path; nothing is known of fragments. */
+/** `request` accepts only the URLs that a request may have: a whole URL or an absolute path, without a fragment. */
 export type UrlForm = 'request' | 'any';
 
 /** Throws {@link GoUrlError}. */
@@ -81,7 +81,7 @@ function checkPort(text: string, fail: Fail): void {
   if (!/^(?::\d*)?$/.test(text)) fail(`invalid port ${JSON.stringify(text)} after host`);
 }
 
-/** A path in which everything that may stand there stands as written. */
+/** Escapes only the characters of a path that must be escaped. */
 function escapePath(path: string, fail: Fail): string {
   unescape(path, fail);
   if (/^[\w\-.~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path;
@@ -96,7 +96,7 @@ function escapePath(path: string, fail: Fail): string {
   return escaped;
 }
 
-/** Without the port, and IPv6 addresses without brackets. */
+/** The host without the port, and without the brackets of an IPv6 address. */
 export function hostnameOf({ host }: GoUrl): string {
   const name = host.replace(/:\d*$/, (port, index: number) =>
     host.slice(0, index).includes(':') && !host.startsWith('[') ? port : '',
@@ -108,7 +108,7 @@ export function portOf({ host }: GoUrl): string {
   return /:(\d*)$/.exec(host.startsWith('[') ? host.slice(host.lastIndexOf(']') + 1) : host)?.[1] ?? '';
 }
 
-/** Values by key, in order. Pairs that are not well formed are left out. */
+/** Values by key, in order. Malformed pairs are left out. */
 export function queryOf({ query }: GoUrl): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
   for (const pair of query.split('&')) {

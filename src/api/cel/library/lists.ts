@@ -50,7 +50,7 @@ function sumKind(zero: CelValue): string {
   return zero instanceof CelUint ? 'uint64' : 'duration_duration';
 }
 
-/** `sign`: 1 for the greatest, -1 for the least. */
+/** `sign` is 1 for the greatest and -1 for the least element. */
 function extreme(list: CelList, name: 'min' | 'max', sign: 1 | -1): CelValue {
   if (list.size === 0) throw new CelEvaluationError(`${name} called on empty list`);
   let best = list.at(0);
@@ -130,7 +130,7 @@ function flatten(list: CelList, depth: bigint, into: CelValue[] = []): CelValue[
   return into;
 }
 
-/** The longest list that one call may make; a longer one costs more than any evaluation may. */
+/** Maximum length of a list that one call may create. A longer list costs more than any evaluation may. */
 const MAX_MADE = 1_000_000;
 
 function range(count: bigint): ValueList {
@@ -161,7 +161,7 @@ const resultCost = (estimate: CallCost['estimate'], when: CallCost['when'] = 'af
   estimate,
 });
 
-/** Every element is compared with every other one. */
+/** Compares every element with every other. */
 function compareAll(operand: 0 | 1, text: boolean): CallCost {
   const factor = text ? 2 + TRAVERSAL : 2;
   return {

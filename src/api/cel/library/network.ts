@@ -154,7 +154,7 @@ const ip: CelFunctions = {
   ],
 };
 
-/** Addresses are compared byte by byte; what is a text is read first. `times`: as often as the network is gone over. */
+/** Compares addresses byte by byte, after parsing texts. `times` is the number of passes over the network. */
 function containsCost(times: 2 | 3, other: 'text' | 'value'): CallCost {
   const extra = times === 3 ? 1 : 0;
   return {

@@ -1,4 +1,4 @@
-/** As Go's `%g` writes a double: `1.5`, `1e+06`, `+Inf`. */
+/** Formats a double like Go's `%g`: `1.5`, `1e+06`, `+Inf`. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';

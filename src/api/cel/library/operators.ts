@@ -40,7 +40,7 @@ const doubles =
 
 type Moment = CelTimestamp | CelDuration;
 
-/** Arithmetic of times: in nanoseconds, made into what `result` says. */
+/** Arithmetic of times, in nanoseconds, converted to the type `result`. */
 const times =
   (result: new (nanos: bigint) => Moment, operate: (left: bigint, right: bigint) => bigint): Binary =>
   (left, right) => {

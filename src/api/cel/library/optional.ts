@@ -70,7 +70,7 @@ const optionals: CelFunctions = {
       (optional = null) => asOptional(optional).value !== undefined,
     ),
   ],
-  // The interpreter evaluates these: their argument only where it is needed.
+  // The interpreter evaluates these functions, because it skips an argument that is not needed.
   or: [member('optional_or_optional', { args: [optionalOf(V), optionalOf(V)], result: optionalOf(V) })],
   orValue: [member('optional_orValue_value', { args: [optionalOf(V), V], result: V })],
   first: [
@@ -93,7 +93,7 @@ function growing(map: CelValue): ValueMap {
   return new ValueMap([...source.keys()].map((key) => [key, source.get(key) ?? null]));
 }
 
-/** What `transformMap` and `transformMapEntry` collect with: into a map that nobody else sees before it is done. */
+/** The operator with which `transformMap` and `transformMapEntry` add entries to a map that no other code sees before it is complete. */
 const insertion: CelFunctions = {
   'cel.@mapInsert': [
     overload(

@@ -44,7 +44,7 @@ function quantityOf(value: CelValue): Quantity {
   throw noSuchOverload();
 }
 
-/** The int64 it is; undefined for fractions and what is too large. */
+/** The value as an int64; undefined for fractions and for values that are too large. */
 function integerOf({ unscaled, scale }: Quantity): bigint | undefined {
   const divisor = 10n ** BigInt(Math.max(-scale, 0));
   if (unscaled % divisor !== 0n) return undefined;
@@ -52,7 +52,7 @@ function integerOf({ unscaled, scale }: Quantity): bigint | undefined {
   return value <= MAX_INT && value >= MIN_INT ? value : undefined;
 }
 
-/** Keeps the format of the first one. */
+/** Keeps the format of the first operand. */
 function combine(one: Quantity, other: Quantity, sign: 1n | -1n): QuantityValue {
   const scale = Math.min(one.scale, other.scale);
   const at = (quantity: Quantity): bigint => quantity.unscaled * 10n ** BigInt(quantity.scale - scale);

@@ -9,7 +9,7 @@ import { compileGoRegexp, type GoRegexp, GoRegexpError } from '../go-regexp.ts';
 
 const { int, string } = celTypes;
 
-/** Patterns are mostly constants of rules; those that data makes up push each other out. */
+/** Most patterns are constants of rules. Patterns that come from data evict each other. */
 const compiled = new Lru<string, GoRegexp>({ capacity: 512 });
 
 function compile(pattern: string, problem: string): GoRegexp {
@@ -34,7 +34,7 @@ function find(text: string, pattern: string): string {
   return match === undefined ? '' : text.slice(...match);
 }
 
-/** At most `limit` matches that do not overlap, as Go's `FindAllString`; negative: all. */
+/** At most `limit` matches without overlap, like Go's `FindAllString`. A negative limit means all. */
 function findAll(text: string, pattern: string, limit: bigint): ValueList {
   const regexp = compile(pattern, 'Illegal regex: ');
   const found: string[] = [];
@@ -44,7 +44,7 @@ function findAll(text: string, pattern: string, limit: bigint): ValueList {
     const match = regexp.find(text, at);
     if (match === undefined) break;
     const [start, end] = match;
-    // An empty match right behind another one is none.
+    // An empty match directly after another match does not count.
     if (end > start || start !== previousEnd) found.push(text.slice(start, end));
     at = end > at ? end : at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
     previousEnd = end;

@@ -30,7 +30,7 @@ class SemverValue extends CelHostValue {
 
 const MAX_NUMBER = 2n ** 64n - 1n;
 
-/** Throws CelEvaluationError with the words of `blang/semver`. */
+/** Throws CelEvaluationError with the messages of `blang/semver`. */
 function parse(text: string): Version {
   const fail = (problem: string): never => {
     throw new CelEvaluationError(problem);
@@ -75,7 +75,7 @@ function number(name: 'major' | 'minor' | 'patch', digits: string, fail: (proble
   return value;
 }
 
-/** A `v` in front goes, missing numbers are 0, leading zeros go. */
+/** Removes a leading `v` and leading zeros, and adds missing numbers as 0. */
 function normalize(text: string): string {
   const [first = '', second, ...rest] = text.replace(/^v/, '').split('.');
   const parts = [first, ...(second === undefined ? [] : [second]), ...(rest.length === 0 ? [] : [rest.join('.')])].map(
@@ -104,7 +104,7 @@ function compareVersions(one: Version, other: Version): number {
   return left.length === right.length ? 0 : -1;
 }
 
-/** Numbers come before words. */
+/** Numeric identifiers come before alphanumeric ones. */
 function comparePrerelease(one: string, other: string): number {
   const numbers = [one, other].map((part) => (/^\d+$/.test(part) ? BigInt(part) : undefined));
   const [left, right] = numbers;

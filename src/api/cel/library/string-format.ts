@@ -14,10 +14,10 @@ import { formatDouble } from './number-format.ts';
 
 const CLAUSE = /%(?:%|(?:\.(\d+))?([A-Za-z])|(.?))/gsu;
 const DEFAULT_PRECISION = 6;
-/** More digits than a double has are only zeros. */
+/** Digits beyond the precision of a double are all zero. */
 const MAX_PRECISION = 100;
 
-/** `'%s has %d'.format([name, 3])` (cel-go `ext/formatting.go`). `limit`: characters of the result. */
+/** `'%s has %d'.format([name, 3])` (cel-go `ext/formatting.go`). `limit` is the maximum number of characters of the result. */
 export function formatText(pattern: string, args: CelList, limit: number): string {
   let next = 0;
   let length = 0;
@@ -73,7 +73,7 @@ function wrong(detail: string, value: CelValue): CelEvaluationError {
   return new CelEvaluationError(`error during formatting: ${detail}, was given ${runtimeTypeName(value)}`);
 }
 
-/** As `%s` shows it. */
+/** Formats a value for `%s`. */
 function plain(value: CelValue): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return value;
@@ -95,7 +95,7 @@ function plain(value: CelValue): string {
   );
 }
 
-/** Inside lists and maps values look as in CEL. */
+/** Inside lists and maps, values are printed as CEL literals. */
 function nested(value: CelValue): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (value instanceof Uint8Array) return `b${JSON.stringify(plain(value))}`;
@@ -139,7 +139,7 @@ function real(value: CelValue, { wants }: { readonly verb: string; readonly want
     return { toFixedText: () => text, toScientificText: () => text };
   }
   return {
-    // Upstream formats in the locale of the United States.
+    // Upstream formats in the locale en-US.
     toFixedText: (precision) =>
       number.toFixed(precision).replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ',')),
     toScientificText(precision) {

@@ -11,14 +11,14 @@ import { formatText } from './string-format.ts';
 
 const { bool, dyn, int, string } = celTypes;
 
-/** Longer texts are not made: `replace` and `join` can multiply lengths at little cost. A request holds 3 MiB. */
+/** Maximum length of a result, because `replace` and `join` can multiply lengths at little cost. A request holds 3 MiB. */
 const MAX_RESULT = 16 * 1024 * 1024;
 
 function bounded(length: number): void {
   if (length > MAX_RESULT) throw new CelEvaluationError(`result of more than ${MAX_RESULT} characters`);
 }
 
-/** Positions in CEL count code points; only texts beyond the BMP need the difference made. */
+/** Positions in CEL count code points, which differ from UTF-16 units only in texts with characters beyond the BMP. */
 function characters(text: string): readonly string[] | string {
   return textSize(text) === text.length ? text : [...text];
 }
@@ -44,7 +44,7 @@ function substring(text: string, start: bigint, end: bigint | undefined): string
   return typeof part === 'string' ? part : part.join('');
 }
 
-/** A position in code points as one in UTF-16 units. */
+/** Converts a position in code points to UTF-16 units. */
 function unitsOf(text: string, index: number): number {
   const all = characters(text);
   return typeof all === 'string' ? index : all.slice(0, index).join('').length;
@@ -71,7 +71,7 @@ function lastIndexOf(text: string, part: string, from: bigint | undefined): bigi
   return charactersOf(text, text.lastIndexOf(part, unitsOf(text, Number(from))));
 }
 
-/** Negative `count`: all of them. */
+/** A negative `count` replaces all occurrences. */
 function replace(text: string, { part, by, count }: { part: string; by: string; count: bigint }): string {
   const pieces = splitAll(text, part);
   const limit = count < 0n ? Infinity : Number(count);
@@ -82,7 +82,7 @@ function replace(text: string, { part, by, count }: { part: string; by: string; 
   return replaced;
 }
 
-/** By code points where there is no separator. */
+/** Splits into code points if the separator is empty. */
 function splitAll(text: string, separator: string): string[] {
   return separator === '' ? [...text] : text.split(separator);
 }
@@ -119,7 +119,7 @@ function quote(text: string): string {
   return `"${text.replace(/[\u0007\b\f\n\r\t\v\\"]/g, (character) => NAMED_ESCAPES[character] ?? character)}"`;
 }
 
-/** As many and as long as what is replaced allows. */
+/** The size of the result, from the number and length of possible replacements. */
 function replacedSize(text: Estimate, part: Estimate, by: Estimate): Estimate {
   const longest =
     part.min === 0
@@ -178,10 +178,10 @@ const textPart = { args: [string, string], result: bool, cost: traversalCost() }
 const position = { args: [string, string], result: int, cost: elementsCost };
 const positionFrom = { args: [string, string, int], result: int, cost: elementsCost };
 
-/** As Unicode has it: without the byte order mark, which JavaScript counts in. */
+/** White space by Unicode. JavaScript also counts the byte order mark. */
 const SPACE = /[^\S\ufeff]|\u0085/;
 
-/** Linear, unlike an expression that looks for the end. */
+/** Takes linear time, unlike a regular expression anchored at the end. */
 function trimmed(text: string): string {
   let start = 0;
   let end = text.length;
@@ -206,7 +206,8 @@ export const strings: CelFunctions = {
     member('ends_with_string', startEnd(), (value = null, part = null) => asText(value).endsWith(asText(part))),
   ],
   matches: [
-    // Only the member is charged for what it reads (cel-go `checker/cost.go`): rules written with the function rely on it.
+    // Only the member function is charged for the text that it reads (cel-go `checker/cost.go`), and rules with the global function rely on
+    // that.
     overload('matches', { args: [string, string], result: bool }, (value = null, pattern = null) =>
       matchesPattern(asText(value), asText(pattern)),
     ),
@@ -296,7 +297,7 @@ export const strings: CelFunctions = {
   ],
 };
 
-/** Only what is looked for is read. */
+/** Only the searched part is read. */
 function startEnd(): typeof textPart {
   const cost: CallCost = {
     when: 'before',

@@ -10,7 +10,7 @@ interface Level {
   readonly path: string;
   /** Keys seen so far; absent for a list. */
   readonly keys: Set<string> | undefined;
-  /** Path of the value that comes next. */
+  /** The path of the next value. */
   next: string;
   index: number;
 }
@@ -24,7 +24,7 @@ export interface ScannedKey {
   readonly valueAt: number;
 }
 
-/** The keys of a well-formed JSON text in the order they occur. */
+/** The keys of a well-formed JSON text in the order of the text. */
 export function* scanKeys(text: string): Generator<ScannedKey> {
   const levels: Level[] = [];
   let top: Level | undefined;
@@ -63,7 +63,7 @@ export function* scanKeys(text: string): Generator<ScannedKey> {
   }
 }
 
-/** Paths of duplicate keys of a well-formed JSON text in the order they occur, each once (API-231). */
+/** Paths of duplicate keys of a well-formed JSON text in the order of the text, each once (API-231). */
 export function scanDuplicateFields(text: string): string[] {
   const found = new Set<string>();
   for (const { path, occurrence } of scanKeys(text)) {
@@ -73,7 +73,7 @@ export function scanDuplicateFields(text: string): string[] {
   return [...found];
 }
 
-/** The same in the words of a reader of YAML: `line 4: key "a" already set in map`, the inner ones first (API-235). */
+/** Duplicate keys in the form of a YAML reader: `line 4: key "a" already set in map`, inner ones first (API-235). */
 export function scanRepeatedKeys(text: string): string[] {
   const found: string[] = [];
   const open: { readonly path: string; readonly problem: string }[] = [];
@@ -87,7 +87,7 @@ export function scanRepeatedKeys(text: string): string[] {
   return [...found, ...open.toReversed().map(({ problem }) => problem)];
 }
 
-/** Asked with indexes that grow. */
+/** Returns line numbers for indexes that must increase from call to call. */
 function lineCounter(text: string): (index: number) => number {
   let line = 1;
   let counted = 0;

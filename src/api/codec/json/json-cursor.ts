@@ -1,4 +1,4 @@
-/** Thrown where text is not of the form that a {@link JsonCursor} reads; whoever has a parser as well goes to it then. */
+/** Thrown for text in a form that a {@link JsonCursor} does not read. The caller then uses a parser. */
 export const NEEDS_PARSER: unique symbol = Symbol('the text is not of the form that can be copied');
 
 export const ZERO = 0x30;
@@ -14,8 +14,8 @@ export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
 /**
- * Reads JSON text as JSON.stringify writes it, byte by byte and without making anything of it: white space, escapes and signs are
- * {@link NEEDS_PARSER}.
+ * Reads JSON text in the form of JSON.stringify, byte by byte and without allocating. White space, escapes and signs raise {@link
+ * NEEDS_PARSER}.
  */
 export class JsonCursor {
   json: Uint8Array = new Uint8Array(0);
@@ -48,7 +48,7 @@ export class JsonCursor {
     if (this.json[this.at++] !== byte) throw NEEDS_PARSER;
   }
 
-  /** Start of the text of a string without escapes; it ends in front of the byte before the cursor. */
+  /** The start of a string without escapes. It ends one byte before the cursor. */
   string(): number {
     this.expect(QUOTE);
     const json = this.json;
@@ -92,7 +92,7 @@ export class JsonCursor {
     this.#moveTo(objectEnd(this.json, this.at));
   }
 
-  /** Whatever it is; escapes may be in it. */
+  /** Skips a value of any type. It may contain escapes. */
   skipValue(): void {
     switch (this.json[this.at]) {
       case OPEN_BRACE:
@@ -126,7 +126,7 @@ function isScalar(byte: number | undefined): boolean {
   return byte !== undefined && byte !== COMMA && byte !== CLOSE_BRACE && byte !== CLOSE_BRACKET;
 }
 
-/** Behind the quote that closes the one at `start`; -1 when it does not come. */
+/** The position after the closing quote of the string at `start`; -1 if there is none. */
 export function stringEnd(json: Uint8Array, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     if (json[at] === QUOTE) return at + 1;
@@ -135,7 +135,9 @@ export function stringEnd(json: Uint8Array, start: number): number {
   return -1;
 }
 
-/** Behind the brace that closes the one at `start`, whatever is between them, escapes and white space included; -1 when it does not come. */
+/**
+ * The position after the closing brace of the object at `start`, with any content, including escapes and white space; -1 if there is none.
+ */
 export function objectEnd(json: Uint8Array, start: number): number {
   let depth = 0;
   for (let at = start; at < json.length; at++) {
@@ -167,7 +169,7 @@ export class MemberTable {
     }
   }
 
-  /** -1 for a name that is not in the table. */
+  /** The number of a name, or -1 for a name that is not in the table. */
   find(json: Uint8Array, start: number, end: number): number {
     for (const { name, value } of this.#byLength[end - start] ?? []) {
       let i = 0;

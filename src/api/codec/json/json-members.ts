@@ -1,8 +1,8 @@
 import { COLON, JsonCursor, MemberTable, NEEDS_PARSER } from './json-cursor.ts';
 
 /**
- * Reads some members of an object in JSON text and passes over all others, however large they are. Text as JSON.stringify writes it: no
- * member is there twice.
+ * Reads some members of an object in JSON text and skips the others, whatever their size. The text must have the form of JSON.stringify, in
+ * which no member occurs twice.
  */
 export class JsonMembers<Name extends string> {
   readonly #names: readonly Name[];
@@ -14,7 +14,7 @@ export class JsonMembers<Name extends string> {
     this.#table = new MemberTable(Object.fromEntries(names.map((name, index) => [name, index])));
   }
 
-  /** The members of the object that begins at `start`, as a parser has them; undefined where only a parser can tell them. */
+  /** The members of the object that begins at `start`, as a parser would return them; undefined if only a parser can read them. */
   read(json: Buffer, start: number): Partial<Record<Name, unknown>> | undefined {
     const cursor = this.#cursor;
     cursor.json = json;
@@ -34,7 +34,7 @@ export class JsonMembers<Name extends string> {
     }
   }
 
-  /** The name of the member at the cursor, which then stands at its value; undefined for a skipped one. */
+  /** The name of the member at the cursor, which is then at the member's value; undefined for a skipped member. */
   #name(): Name | undefined {
     const cursor = this.#cursor;
     const start = cursor.string();

@@ -1,6 +1,6 @@
 const BACKSLASH = 0x5c;
 
-/** Index behind the JSON string whose opening quote is at `start`; the length of the text if it does not end. */
+/** The index after the JSON string whose opening quote is at `start`; the length of the text if the string is not closed. */
 export function skipString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH) {

@@ -1,4 +1,4 @@
-/** A JSON document as `JSON.parse` gives it. Objects are plain; `__proto__` is an own key like any other. */
+/** A JSON document as `JSON.parse` returns it. Objects are plain, and `__proto__` is an ordinary own key. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;
@@ -9,19 +9,19 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The text of a field that may be anything; empty unless it is one. */
+/** The value if it is a string, otherwise an empty string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The texts in a list that may be anything. */
+/** The strings in the value if it is a list. */
 export function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
 /**
- * Sets an own key whatever its name. A plain assignment of `__proto__` would change the prototype instead, and that is
- * a legal key of a ConfigMap.
+ * Sets an own key with any name. A plain assignment of `__proto__`, which is a valid key of a ConfigMap, would change the prototype
+ * instead.
  */
 export function setKey(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {
@@ -61,7 +61,7 @@ export function equalJson(left: unknown, right: unknown): boolean {
   return keys.every((key) => Object.hasOwn(rightObject, key) && equalJson(leftObject[key], rightObject[key]));
 }
 
-/** Whether objects and lists nest more than `levels` deep. Recurses no deeper than that itself. */
+/** True if objects and lists nest more than `levels` deep. The recursion itself stops at that depth. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

@@ -5,25 +5,24 @@ import { skipString } from './json-scanner.ts';
 import { wellFormedValue } from './well-formed.ts';
 
 /**
- * Deepest nesting of objects and lists in a request. Go allows 10,000; here every later step (copying, comparing,
- * `JSON.stringify`) recurses on the native stack, and 1,000 is what all of them can do with room to spare.
+ * Maximum nesting of objects and lists in a request. Go allows 10,000. Here every later step (copying, comparing, `JSON.stringify`)
+ * recurses on the native stack, and 1,000 is safe for all of them.
  */
 export const MAX_JSON_DEPTH = 1_000;
 
-// A byte order mark is an invalid character of JSON, so it must reach the parser.
+// JSON does not allow a byte order mark, so the decoder must keep it for the parser.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /**
- * Parses one JSON document. An integer that a double would round is refused: a wrong number must never be stored silently.
- *
- * @throws StatusError 400 `json parse error: …` for anything else than one well-formed document
+ * Parses one JSON document. Refuses an integer that a double would round, because a wrong number must never be stored silently. @throws
+ * StatusError 400 `json parse error: …` for anything else than one well-formed document
  */
 export function parseJson(bytes: Uint8Array): unknown {
   return parseJsonText(decodeUtf8(bytes));
 }
 
-/** Text of UTF-8 bytes. @throws StatusError 400 for bytes that are none */
+/** Decodes UTF-8. @throws StatusError 400 for invalid bytes */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
@@ -57,8 +56,8 @@ export function duplicateFields(bytes: Uint8Array): string[] {
 }
 
 /**
- * The same for a text that is parsed already. Almost no text has duplicates, so the members in the text are counted first
- * and compared with those that the parser kept.
+ * The same for a text that is already parsed. Almost no text has duplicates, so the function first compares the number of members in the
+ * text with the number in the parsed value.
  */
 export function duplicateFieldsOf(text: string, parsed: unknown): string[] {
   return countMembers(text) === countKeys(parsed) ? [] : scanDuplicateFields(text);
@@ -68,7 +67,7 @@ export function encodeJson(value: unknown): Uint8Array {
   return encoder.encode(JSON.stringify(value));
 }
 
-/** The parser's own words, in the shape of Go's: they start in lower case. */
+/** The parser's message in Go's form, which starts in lower case. */
 function jsonProblem(error: unknown): string {
   const message = messageOf(error);
   return message.charAt(0).toLowerCase() + message.slice(1);
@@ -93,7 +92,7 @@ function nestingDepth(text: string): number {
   return deepest;
 }
 
-/** Members of all objects of a well-formed text: one colon outside strings each. */
+/** The number of members of all objects in a well-formed text: the number of colons outside strings. */
 function countMembers(text: string): number {
   let members = 0;
   for (let i = 0; i < text.length; i++) {
@@ -118,10 +117,10 @@ function countKeys(value: unknown): number {
   return keys;
 }
 
-/** An exponent of two digits, or more digits than the largest double has: only such a number can be beyond it. */
+/** An exponent of two digits, or more digits than the largest double has. Only such a number can exceed it. */
 const MAYBE_INFINITE = /\d[eE]\+?\d\d|\d{309}/;
 
-/** JSON.parse makes infinity of a number that no double holds, and JSON.stringify null of infinity. */
+/** JSON.parse returns infinity for a number that no double holds, and JSON.stringify writes null for infinity. */
 function hasInfinity(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return false;
@@ -131,7 +130,7 @@ function hasInfinity(value: unknown): boolean {
 const LONG_DIGITS = /\d{16}/;
 const INTEGER_AT = /-?\d+(?![\d.eE])/y;
 
-/** An integer literal that would be printed with other digits than it came with, if the text has one. */
+/** The first integer literal in the text that would be printed with other digits. */
 function unsafeInteger(text: string): string | undefined {
   if (!LONG_DIGITS.test(text)) return undefined;
   for (let i = 0; i < text.length; i++) {

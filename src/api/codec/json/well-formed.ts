@@ -1,11 +1,11 @@
-/** An escape that can leave half of a pair behind. */
+/** An escape that can produce an unpaired surrogate. */
 const SURROGATE_ESCAPE = /\\(?:u|U0000)[dD][89a-fA-F]/;
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /**
- * The value with half a surrogate pair in a text or key replaced by U+FFFD, as Go's decoder does: the rest of the server, and
- * every other encoding, knows texts only that have a UTF-8 form. `text` is what it was parsed from, itself well-formed UTF-8; so only an escape can be the cause, and
- * nearly no text has one.
+ * The value with each unpaired surrogate in a string or key replaced by U+FFFD, as Go's decoder does, because the rest of the server and
+ * every other encoding handle only strings that UTF-8 can represent. `text` is the source of the value and well-formed UTF-8, so only an
+ * escape can be the cause, and almost no text has one.
  */
 export function wellFormedValue(value: unknown, text: string): unknown {
   return SURROGATE_ESCAPE.test(text) ? wellFormed(value) : value;

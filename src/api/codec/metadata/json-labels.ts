@@ -3,20 +3,20 @@ import { COLON, CLOSE_BRACE, COMMA, JsonCursor, NEEDS_PARSER, OPEN_BRACE } from 
 
 const LABELS = Buffer.from('labels');
 
-/** Numbers of a label among the places: start and end of its key, start and end of its value, quotes not counted. */
+/** Positions for each label: start and end of its key, start and end of its value, without quotes. */
 export const LABEL_PLACES = 4;
 
 /**
- * Finds the labels of an object in the JSON text of its metadata, so that a search through many objects parses none. Text as
- * JSON.stringify writes it: no member is there twice, so the text behind the labels is not read.
+ * Finds the labels of an object in the JSON text of its metadata, so that a search through many objects parses none. The text has the form
+ * of JSON.stringify, in which no member occurs twice, so the text after the labels is not read.
  */
 export class JsonLabels {
   readonly #cursor = new JsonCursor();
   readonly #places: number[] = [];
 
   /**
-   * Where the labels of the metadata that begins at `start` stand, {@link LABEL_PLACES} numbers each; good until the next call.
-   * `parse`: only a parser can tell what they are.
+   * The positions of the labels of the metadata that begins at `start`, {@link LABEL_PLACES} numbers each. They are valid until the next
+   * call. Returns `parse` if only a parser can read them.
    */
   places(json: Uint8Array, start: number): readonly number[] | 'parse' {
     this.#cursor.json = json;
@@ -31,7 +31,7 @@ export class JsonLabels {
     }
   }
 
-  /** The same as an object. */
+  /** The labels as an object. */
   record(json: Uint8Array, start: number): Record<string, string> | undefined {
     const places = this.places(json, start);
     if (places === 'parse') return undefined;
@@ -43,7 +43,7 @@ export class JsonLabels {
     return labels;
   }
 
-  /** Moves to the value of the member. */
+  /** Moves to the value of `labels`. */
   #find(): boolean {
     const cursor = this.#cursor;
     cursor.expect(OPEN_BRACE);

@@ -3,31 +3,30 @@ import { isJsonTime, secondsOfJsonTime } from './json-time.ts';
 import { WIRE_BYTES, WIRE_VARINT, type WireWriter } from '../protobuf/protobuf-wire.ts';
 
 /**
- * ObjectMeta from its JSON text straight to protobuf: the strings of one are the bytes of the other, so nothing is parsed into objects
- * and nothing is formatted again; managed fields, the larger part as a rule, are copied as they are. A fifth of the time of parsing and
- * encoding, for lists and watches of metadata.
- *
- * It takes what an API server itself stores: no white space, no repeated members, no null. Anything else it leaves to the parser
- * (see {@link read}), so whatever it does take must come out as `partial-object-metadata.ts` would write it; a test holds it to that.
+ * Converts ObjectMeta from JSON text directly to protobuf. The strings of both have the same bytes, so nothing is parsed into objects or
+ * formatted again, and managed fields, usually the larger part, are copied unchanged. This takes a fifth of the time of parsing and
+ * encoding for lists and watches of metadata. It accepts the text that an API server stores: no white space, no repeated members, no null.
+ * It leaves any other text to the parser (see {@link read}). For text that it accepts, a test proves that the result equals that of
+ * `partial-object-metadata.ts`.
  */
 export class JsonMetadata {
   readonly #cursor = new JsonCursor();
   #places: number[] | undefined;
-  /** Start and end of each string member, by number of its protobuf field; 0 for absent. */
+  /** Start and end of each string member, by the number of its protobuf field; 0 if absent. */
   readonly #strings = new Int32Array(2 * 16);
   #generation = 0;
   #gracePeriod = -1;
-  /** For each label: start and end of key and value. The same for annotations; start and end of each finalizer. */
+  /** Start and end of the key and value of each label, the same for each annotation, and start and end of each finalizer. */
   readonly #labels: number[] = [];
   readonly #annotations: number[] = [];
   readonly #finalizers: number[] = [];
-  /** {@link OWNER} numbers an owner, {@link ENTRY} numbers an entry. */
+  /** {@link OWNER} numbers for each owner, {@link ENTRY} numbers for each entry. */
   readonly #owners: number[] = [];
   readonly #entries: number[] = [];
 
   /**
-   * Reads the object that begins at `start`. `parse` when it is not of the form that can be copied: then nothing was read. The bytes
-   * must not change until {@link write}.
+   * Reads the object that begins at `start`. Returns `parse` if it does not have a form that can be copied; then nothing was read. The
+   * bytes must not change until {@link write}.
    */
   read(json: Uint8Array, start: number): 'read' | 'parse' {
     this.#cursor.json = json;
@@ -46,14 +45,14 @@ export class JsonMetadata {
     }
   }
 
-  /** Behind the text that was read. */
+  /** The position after the text that was read. */
   get end(): number {
     return this.#cursor.at;
   }
 
   /**
-   * Writes the message ObjectMeta; `resourceVersion` is not in the text. The places of the fields are noted in `places`, if given: {@link PLACE}
-   * numbers each.
+   * Writes the message ObjectMeta. The text does not contain `resourceVersion`. The positions of the fields are written to `places`, if
+   * given: {@link PLACE} numbers each.
    */
   write(writer: WireWriter, resourceVersion: string, places?: number[]): void {
     this.#places = places;
@@ -133,7 +132,7 @@ export class JsonMetadata {
     this.#sort(into);
   }
 
-  /** By the bytes of the keys, as the table-driven codec has them; they mostly are already. */
+  /** Sorts by the bytes of the keys, as the table-driven codec does. Most are already sorted. */
   #sort(quads: number[]): void {
     for (let i = 4; i < quads.length; i += 4) {
       if (this.#compare(quads, i - 4, i) < 0) continue;
@@ -150,7 +149,7 @@ export class JsonMetadata {
     let [a, b] = [quads[left]!, quads[right]!];
     const [aEnd, bEnd] = [quads[left + 1]!, quads[right + 1]!];
     for (; a < aEnd && b < bEnd; a++, b++) {
-      // Above ASCII the order of code units, which the other encoder has, is not that of bytes.
+      // Beyond ASCII, the other encoder's order (by code units) differs from that of bytes.
       if (json[a]! >= 0x80 || json[b]! >= 0x80) throw NEEDS_PARSER;
       if (json[a] !== json[b]) return json[a]! - json[b]!;
     }
@@ -196,7 +195,7 @@ export class JsonMetadata {
     });
   }
 
-  /** Where a time like `2026-11-21T15:04:05Z` begins; it is always as long. */
+  /** The start of a time such as `2026-11-21T15:04:05Z`. Its length never varies. */
   #time(): number {
     const start = this.#cursor.string();
     if (!isJsonTime(this.#cursor.json, start, this.#cursor.at - 1)) throw NEEDS_PARSER;
@@ -253,7 +252,7 @@ export class JsonMetadata {
     writer.delimit(17, before);
   }
 
-  /** `start` 0: no time. */
+  /** `start` 0 means no time. */
   #writeTime(writer: WireWriter, field: number, start: number): void {
     const before = writer.size;
     if (start > 0) {
@@ -268,15 +267,15 @@ export class JsonMetadata {
 }
 
 /**
- * A piece of the message that depends on what the text says: what it is, where its text begins and ends, and where it begins in the
- * message, counted from the end.
+ * A part of the message that depends on the text: its type, the start and end of its text, and its start in the message, counted from the
+ * end.
  */
 export const PLACE = 4;
 export const PLACE_TEXT = 0;
-/** Seconds as a varint, of a time as {@link secondsOfJsonTime} takes it. */
+/** A time as a varint of seconds, in the form that {@link secondsOfJsonTime} reads. */
 export const PLACE_TIME = 1;
 export const PLACE_REVISION = 2;
-/** A number, which stands in the place of where the text begins. */
+/** A number. It stands where another place has the start of its text. */
 export const PLACE_CONSTANT = 3;
 
 /** Numbers of the fields of ObjectMeta. */
@@ -295,11 +294,11 @@ const OWNER_REFERENCES = 13;
 const FINALIZERS = 14;
 const MANAGED_FIELDS = 17;
 
-/** Places of an owner's members among its numbers: start and end of the strings, then the booleans. */
+/** Positions of an owner's members among its numbers: start and end of each string, then the booleans. */
 const OWNER = 10;
 const OWNER_CONTROLLER = 8;
 const OWNER_BLOCK = 9;
-/** Field number and place, descending. */
+/** Field number and position, descending. */
 const OWNER_STRINGS = [
   [5, 0],
   [4, 2],

@@ -5,7 +5,7 @@ const DIGITS = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18] as const;
 const LETTER_Z = 0x5a;
 const DAY = 86_400;
 
-/** Whether the text is a time as API servers write it. The year 1, which is how Go writes no time at all, is none here. */
+/** True if the text is a time in the form that API servers write. The year 1, which is Go's zero time, does not count. */
 export function isJsonTime(json: Uint8Array, start: number, end: number): boolean {
   if (end - start !== LENGTH || json[end - 1] !== LETTER_Z) return false;
   for (const at of DIGITS) {
@@ -18,7 +18,7 @@ export function isJsonTime(json: Uint8Array, start: number, end: number): boolea
 /** Seconds since 1970 of the time that begins at `start`. */
 export function secondsOfJsonTime(json: Uint8Array, start: number): number {
   const month = two(json, start + 5);
-  // Years that begin in March have their leap day at the end, so a month's days before it do not depend on the year.
+  // A year that begins in March has its leap day last, so the number of days before a month never varies.
   const inYear = year(json, start) - (month <= 2 ? 1 : 0);
   const daysBefore = ((153 * (month + (month <= 2 ? 9 : -3)) + 2) / 5) | 0;
   const leapDays = (inYear >> 2) - ((inYear / 100) | 0) + ((inYear / 400) | 0);
@@ -26,7 +26,7 @@ export function secondsOfJsonTime(json: Uint8Array, start: number): number {
   return days * DAY + two(json, start + 11) * 3600 + two(json, start + 14) * 60 + two(json, start + 17);
 }
 
-/** From the first of March of the year 0. */
+/** Days from March 1 of the year 0. */
 const DAYS_BEFORE_1970 = 719_468;
 
 function year(json: Uint8Array, at: number): number {

@@ -2,11 +2,11 @@ import { sameBytes } from '../../../base/same-bytes.ts';
 import { UuidWords } from '../../../base/random/uuid.ts';
 
 /**
- * One object's metadata as numbers and byte ranges: all that the ownership graph needs, filled without allocating and
- * filled again for the next object. Every range points into `bytes`, which the columns do not own.
+ * One object's metadata as numbers and byte ranges: everything that the ownership graph needs, filled without allocating and reused for the
+ * next object. Every range points into `bytes`, which the columns do not own.
  *
- * A uid in the canonical form of a UUID (36 characters, lower case) is four signed words, its sixteen bytes in order,
- * big-endian. Any other uid, the empty one too, is only a range, and `uidIsText` says so.
+ * A uid in the canonical form of a UUID (36 characters, lower case) is four signed words, its sixteen bytes in order, big-endian. Any other
+ * uid, including the empty one, is only a range, and `uidIsText` is true.
  */
 export class MetadataColumns {
   bytes: Uint8Array = NO_BYTES;
@@ -25,7 +25,7 @@ export class MetadataColumns {
   namespaceStart = 0;
   namespaceEnd = 0;
 
-  /** NaN when it is not a decimal number below 2^53 in its shortest form: the number could not be written back. */
+  /** NaN unless it is a decimal number below 2^53 in its shortest form, because no other number could be written back. */
   resourceVersion = Number.NaN;
   resourceVersionStart = 0;
   resourceVersionEnd = 0;
@@ -41,10 +41,10 @@ export class MetadataColumns {
   ownerCount = 0;
   /** Only the ranges of the references are known (OWNER_MESSAGE); `readOwners` reads them. */
   ownersUnread = false;
-  /** OWNER_FIELDS words for each reference; see the OWNER_* offsets. Only grows. */
+  /** OWNER_FIELDS words for each reference; see the OWNER_* offsets. The array only grows. */
   owners: Uint32Array = new Uint32Array(OWNER_FIELDS * 4);
 
-  /** Empties everything but the arrays. */
+  /** Clears everything except the arrays. */
   begin(bytes: Uint8Array): void {
     this.bytes = bytes;
     this.uid0 = this.uid1 = this.uid2 = this.uid3 = 0;
@@ -63,7 +63,7 @@ export class MetadataColumns {
     this.ownersUnread = false;
   }
 
-  /** Makes room for one more reference, without uid and flags, and returns the index of its first word in `owners`. */
+  /** Adds space for one reference, without uid and flags, and returns the index of its first word in `owners`. */
   addOwner(): number {
     const at = this.#room();
     for (let i = at; i < at + OWNER_FLAGS; i++) this.owners[i] = 0;
@@ -72,7 +72,7 @@ export class MetadataColumns {
     return at;
   }
 
-  /** Notes where one more reference is, to be read when somebody asks for it. */
+  /** Notes the range of another reference, which is read on demand. */
   addUnreadOwner(start: number, end: number): void {
     const at = this.#room();
     this.owners[at + OWNER_MESSAGE] = start;
@@ -82,8 +82,8 @@ export class MetadataColumns {
   }
 
   /**
-   * After it `owners` is complete. Most updates leave the references as they were, and siblings have the same, and their bytes show both: so
-   * references are read only for callers that need more. Throws like the reader itself.
+   * Completes `owners`. Most updates leave the references unchanged, and siblings have the same references; their bytes show both. So
+   * references are read only for callers that need them. Throws the errors of the reader.
    */
   readOwners(): void {}
 
@@ -97,7 +97,7 @@ export class MetadataColumns {
     return at;
   }
 
-  /** The text of a range, for messages and tests; allocates. */
+  /** The text of a range, for messages and tests. Allocates. */
   text(start: number, end: number): string {
     return utf8.decode(this.bytes.subarray(start, end));
   }
@@ -113,7 +113,7 @@ export const OWNER_NAME_RANGE = 6;
 export const OWNER_KIND_RANGE = 8;
 export const OWNER_API_VERSION_RANGE = 10;
 export const OWNER_FLAGS = 12;
-/** Start and end of the reference's own message; only of one that was not read at once. */
+/** Start and end of the reference's own message, only for a reference that was not read at once. */
 export const OWNER_MESSAGE = 13;
 
 export const OWNER_UID_IS_TEXT = 1;
@@ -129,7 +129,7 @@ export const OWNER_BLOCK = 16;
 const NO_BYTES = new Uint8Array(0);
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The range of the uid that was read last. */
+/** The words of the uid that was read last. */
 const words = new UuidWords();
 
 /** Sets the object's uid to `bytes[start..end)`. */
@@ -187,7 +187,7 @@ export function addFinalizer(columns: MetadataColumns, bytes: Uint8Array, start:
   }
 }
 
-/** Two lanes of multiply-and-xor; module state for the same reason as the words above. */
+/** Two lanes of multiply-and-xor. They are module state for the same reason as the words above. */
 let lane0 = 0;
 let lane1 = 0;
 
@@ -208,9 +208,9 @@ function mixRange(bytes: Uint8Array, start: number, end: number): void {
 }
 
 /**
- * A number of 53 bits over all that makes an update relevant (COL-046): deletionTimestamp, the presence of the two
- * finalizers, and the owner references as a list. Equal for equal states, whichever wire format they came in; different
- * states collide with a chance of 2^-53, so a monitor may drop an update by it (BETTER-4).
+ * A hash of 53 bits over everything that makes an update relevant (COL-046): deletionTimestamp, the presence of the two finalizers, and the
+ * owner references as a list. Equal states have equal hashes in every wire format. Different states collide with a probability of 2^-53, so
+ * a monitor may drop an update by it (BETTER-4).
  */
 export function changeHash(columns: MetadataColumns): number {
   const { bytes, owners } = columns;

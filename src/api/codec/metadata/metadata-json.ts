@@ -14,7 +14,7 @@ import {
   setUid,
 } from './metadata-columns.ts';
 
-/** Text that is no JSON object with metadata of the right types. */
+/** The text is not a JSON object with metadata of the right types. */
 export class MetadataJsonError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -24,7 +24,7 @@ export class MetadataJsonError extends Error {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Fields are named one by one, and read as properties: a loop over names would be a slow look-up for each. */
+/** Fields are named one by one and read as properties, because a loop over names would be slow. */
 interface Metadata {
   readonly uid?: unknown;
   readonly name?: unknown;
@@ -50,15 +50,15 @@ const MANAGED_FIELDS = Buffer.from(',"managedFields":[');
  * a string the quotes would carry a backslash. `\\u` because an escape could spell a key.
  */
 const MATTERS = /"(?:ownerReferences|finalizers|deletionTimestamp)"|\\u/;
-/** The same for an object whose namespace did not stand before the cut. */
+/** The same for an object whose namespace does not precede the cut. */
 const MATTERS_OR_NAMESPACE = /"(?:ownerReferences|finalizers|deletionTimestamp|namespace)"|\\u/;
 
 const NOTHING: readonly unknown[] = [];
 const encoder = new TextEncoder();
 
 /**
- * Where the texts of the last object are: JSON has escapes, so ranges of the source would not do. Lives until the next
- * object is read, as the columns do.
+ * The texts of the last object. JSON has escapes, so ranges of the source cannot be used. Valid until the next object is read, like the
+ * columns.
  */
 let scratch: Uint8Array = new Uint8Array(4096);
 let used = 0;
@@ -85,15 +85,15 @@ export function readMetadataFromJson(columns: MetadataColumns, bytes: Uint8Array
   }
   for (const owner of listOf(meta.ownerReferences, 'ownerReferences'))
     readOwner(columns, objectOf(owner, 'metadata.ownerReferences'));
-  // Appending may have moved the texts.
+  // Appending may have reallocated the texts.
   columns.bytes = scratch;
 }
 
 /**
- * `metadata` of the object. managedFields is most of the text and read by nobody, and a Go server writes it last, so the
- * first attempt parses only what stands before it. Exact, not a guess: the byte pattern is a key (in a string its quotes
- * would be escaped), the closed prefix must be JSON with everything that every object has, and no other key of interest
- * may follow. Else all of it is parsed.
+ * The `metadata` of the object. managedFields is most of the text, nothing here reads it, and a Go server writes it last, so the first
+ * attempt parses only the text before it. This is exact: the byte pattern is a key (inside a string its quotes would be escaped), the
+ * closed prefix must be JSON with everything that every object has, and no other key that matters may follow. Otherwise all of the text is
+ * parsed.
  */
 function parseMetadata(text: Buffer): Metadata {
   const cut = text.indexOf(MANAGED_FIELDS);
@@ -143,7 +143,7 @@ function readOwner(columns: MetadataColumns, owner: Owner): void {
     flagOf(owner.blockOwnerDeletion, 'blockOwnerDeletion', OWNER_HAS_BLOCK, OWNER_BLOCK);
 }
 
-/** Appends a text field to the scratch and returns where it starts; it ends at `used`. */
+/** Appends a text to the scratch buffer and returns its start. It ends at `used`. */
 function append(value: unknown, field: string): number {
   if (value === undefined || value === null) return used;
   if (typeof value !== 'string') throw new MetadataJsonError(`metadata: ${field} is no string`);
@@ -157,7 +157,7 @@ function appendText(text: string): number {
     scratch = grown;
   }
   const start = used;
-  // Names and uids are short and ASCII; a call into the encoder costs more than they do.
+  // Names and uids are short and ASCII, so a call into the encoder costs more than this loop.
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code >= 0x80) {

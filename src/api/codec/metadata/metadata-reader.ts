@@ -21,21 +21,20 @@ import { ProtobufError, WireReader } from '../protobuf/protobuf-wire.ts';
 export { readWatchFrame, WatchFrameReader } from './watch-frame.ts';
 
 /**
- * Reads the metadata the graph needs straight from the bytes of any API object, without allocating: a cursor runs over
- * the message, everything unknown is passed over by its length (managedFields, spec and status cost one addition each).
- * The cursor is module state and the functions are plain, which made the difference between 200 and 600 ns an object.
- *
- * A reader is its own result: its columns are those of the last object read.
+ * Reads the metadata that the graph needs directly from the bytes of any API object, without allocating. A cursor runs over the message and
+ * skips unknown fields by their length (managedFields, spec and status cost one addition each). The cursor is module state and the
+ * functions are plain, because that takes 200 instead of 600 ns an object. A reader is its own result: its columns belong to the last
+ * object read.
  */
 export class MetadataReader extends MetadataColumns {
-  /** Where `scanOn` goes on. */
+  /** The position at which `scanOn` continues. */
   pausedAt = 0;
   #metadataEnd = 0;
   #objectEnd = 0;
 
   /**
-   * Reads `bytes[start..end)`: JSON text if it begins with `{`, an enveloped object if it begins with `k8s\0`, else the
-   * bare message of an object, whose field 1 is the ObjectMeta whatever its kind (API-520). Returns whether the object
+   * Reads `bytes[start..end)`: JSON text if it begins with `{`, an enveloped object if it begins with `k8s\0`, otherwise the bare message
+   * of an object, whose field 1 is the ObjectMeta for every kind (API-520). Returns whether the object
    * has a uid; a bookmark has none. Throws {@link ProtobufError} or {@link MetadataJsonError}; the columns then hold
    * nothing of use.
    */
@@ -45,7 +44,7 @@ export class MetadataReader extends MetadataColumns {
     return hasUid;
   }
 
-  /** The same, but the references of a protobuf object may be left unread; what is wrong inside them `readOwners` throws. */
+  /** The same, but the references of a protobuf object may stay unread; `readOwners` throws the errors inside them. */
   scan(bytes: Uint8Array, start: number, end: number): boolean {
     if (start < end && bytes[start] === BRACE) {
       readMetadataFromJson(this, bytes, start, end);
@@ -57,8 +56,8 @@ export class MetadataReader extends MetadataColumns {
   }
 
   /**
-   * The same as far as the first of managedFields that is not the last field. What follows it is in another part of memory than what has
-   * been read, so that a caller with several objects can request that memory for all of them before it waits. Only for protobuf.
+   * The same up to managedFields, unless managedFields is the last field. The fields after it lie in another part of memory, so a caller
+   * with several objects can prefetch that memory for all of them. Only for protobuf.
    */
   scanHead(bytes: Uint8Array, start: number, end: number): 'paused' | 'done' {
     pausing = true;
@@ -74,7 +73,7 @@ export class MetadataReader extends MetadataColumns {
     else scanObject(this, end);
   }
 
-  /** Goes on behind a pause: to the next one, or to the end of the object. */
+  /** Continues after a pause, to the next pause or to the end of the object. */
   scanOn(to: 'next pause' | 'end'): 'paused' | 'done' {
     source = this.bytes;
     at = this.pausedAt;
@@ -112,7 +111,7 @@ export class MetadataReader extends MetadataColumns {
     this.ownersUnread = false;
     source = this.bytes;
     for (let i = 0; i < count; i++) {
-      // Empties the row, but not where the message is.
+      // Clears the row, but keeps the range of the message.
       const owner = this.addOwner();
       at = owners[owner + OWNER_MESSAGE]!;
       scanOwnerReference(this, owner, owners[owner + OWNER_MESSAGE + 1]!);
@@ -128,10 +127,10 @@ export class MetadataReader extends MetadataColumns {
 const BRACE = 0x7b;
 const MANAGED_FIELDS = 138;
 
-/** The bytes being read, and where. Reading is synchronous and never re-enters. */
+/** The bytes being read, and the position. Reading is synchronous and never re-entrant. */
 let source: Uint8Array = new Uint8Array(0);
 let at = 0;
-/** Whether to pause behind managedFields; and, at a pause, the ends of the two messages that are not read to theirs, else 0. */
+/** Whether to pause after managedFields; and, at a pause, the ends of the two messages that are not fully read, otherwise 0. */
 let pausing = false;
 let pausedMetadata = 0;
 let pausedObject = 0;
@@ -148,7 +147,7 @@ function isEnveloped(bytes: Uint8Array, start: number, end: number): boolean {
   );
 }
 
-/** An unsigned varint. Above 2^53 its last digits are lost, which no caller can notice: such a length is an error. */
+/** Reads an unsigned varint. Above 2^53 its last digits are lost, which no caller can notice, because such a length is an error. */
 function varint(end: number): number {
   if (at >= end) throw new ProtobufError('unexpected EOF');
   const first = source[at++]!;
@@ -158,7 +157,7 @@ function varint(end: number): number {
   for (let i = 1; i < 10; i++) {
     if (at >= end) throw new ProtobufError('unexpected EOF');
     const byte = source[at++]!;
-    // Only one bit of the tenth byte is left in 64.
+    // The tenth byte holds only the last of 64 bits.
     value += (i === 9 ? byte & 1 : byte & 0x7f) * scale;
     if (byte < 0x80) return value;
     scale *= 0x80;
@@ -172,7 +171,7 @@ function tagAt(end: number): number {
   return tag;
 }
 
-/** Reads a length and returns where the value ends; the cursor stands at its start. */
+/** Reads a length and returns the end of the value; the cursor is at its start. */
 function delimited(end: number): number {
   const length = varint(end);
   if (length > end - at) throw new ProtobufError('unexpected EOF');
@@ -188,7 +187,7 @@ function skip(tag: number, end: number): void {
       varint(end);
       return;
     default: {
-      // Fixed widths and groups: no API type has them near its metadata.
+      // Fixed widths and groups do not occur near the metadata of API types.
       const reader = new WireReader(source, at, end);
       reader.skip(tag);
       at = reader.at;
@@ -233,8 +232,8 @@ function scanObject(columns: MetadataColumns, end: number): void {
 }
 
 /**
- * The two loops that run for every field of every object keep the cursor in a local variable and put it into `at` only
- * where a function takes over; that is a third of their time.
+ * The two loops that run for every field of every object keep the cursor in a local variable and write it to `at` only where a function
+ * takes over. That saves a third of their time.
  */
 function scanObjectMeta(columns: MetadataColumns, end: number): void {
   const bytes = source;
@@ -252,7 +251,7 @@ function scanObjectMeta(columns: MetadataColumns, end: number): void {
       i = at;
       continue;
     }
-    // As in `delimited`, without leaving the loop for the usual length of one byte.
+    // The same as `delimited`, inline for the usual length of one byte.
     const length = bytes[i]!;
     let start = i + 1;
     let valueEnd = start + length;

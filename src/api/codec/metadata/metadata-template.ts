@@ -7,28 +7,27 @@ export interface TemplateSource {
   readonly modRevision: number;
 }
 
-/** Up to here a loop is quicker than a call into the runtime. */
+/** Up to this length, a loop is faster than a call into the runtime. */
 const SHORT = 48;
-/** Times are copied as long as their seconds are: from 1978 to 3058. */
+/** Times whose seconds have a varint of this length are copied: from 1978 to 3058. */
 const TIME_BYTES = 5;
 
 /**
- * Metadata in protobuf but for what one object says and another does not. Objects made alike (the Pods of a ReplicaSet, say) have names,
- * labels and fields of the same length in the same places, so the places in one of them are the places in the others:
- * one copy makes the message, some more put the object's own text in its place, and nothing is read a second time.
- *
- * Whoever gives a template to an object has seen that it makes the right bytes; the object's text does not change, so it always will.
+ * The protobuf form of metadata without the parts that differ between objects. Objects of one origin (the Pods of a ReplicaSet, say) have
+ * names, labels and fields of the same length at the same positions. So one copy of the template makes the message, a few more copies
+ * insert the object's own texts, and nothing is parsed again. A template is assigned to an object only after it produced the right bytes;
+ * the object's text does not change, so it always will.
  */
 export class MetadataTemplate {
   readonly #message: Uint8Array;
-  /** Where the text begins and ends in the object, and where it belongs in the message. */
+  /** Start and end of each text in the object, and its position in the message. */
   readonly #texts: Int32Array;
-  /** The same without an end. */
+  /** The same for times, without an end. */
   readonly #times: Int32Array;
-  /** Behind the last digit of resourceVersion. */
+  /** The position after the last digit of resourceVersion. */
   readonly #revisionEnd: number;
 
-  /** `places`: as {@link JsonMetadata.write} notes them, in a message that ends with the metadata. */
+  /** `places` are the positions that {@link JsonMetadata.write} notes, in a message that ends with the metadata. */
   constructor(message: Uint8Array, places: readonly number[], { modRevision }: TemplateSource) {
     this.#message = message;
     const [texts, times]: [number[], number[]] = [[], []];
@@ -48,7 +47,7 @@ export class MetadataTemplate {
     return this.#message.length;
   }
 
-  /** Memory it takes, estimated. */
+  /** Estimated memory in bytes. */
   get bytes(): number {
     return 300 + this.#message.length + this.#texts.byteLength + this.#times.byteLength;
   }
@@ -74,7 +73,7 @@ export class MetadataTemplate {
   }
 }
 
-/** As a varint of {@link TIME_BYTES}. */
+/** Writes a varint of {@link TIME_BYTES}. */
 function writeSeconds(target: Uint8Array, at: number, seconds: number): void {
   let rest = seconds;
   for (let i = 0; i < TIME_BYTES - 1; i++) {
@@ -84,11 +83,11 @@ function writeSeconds(target: Uint8Array, at: number, seconds: number): void {
   target[at + TIME_BYTES - 1] = rest;
 }
 
-/** The bytes that live templates may take together, and the longest message of one. */
+/** Maximum bytes of all live templates together, and the maximum length of one message. */
 const MOST_BYTES = 8 * 1024 * 1024;
 const LONGEST = 64 * 1024;
 
-/** The templates there are. One lives as long as an object has it, and there are no new ones beyond {@link MOST_BYTES}. */
+/** The registry of templates. A template lives as long as an object uses it, and no new one is created beyond {@link MOST_BYTES}. */
 export class MetadataTemplates {
   readonly #byHash = new Map<number, WeakRef<MetadataTemplate>>();
   readonly #gone = new FinalizationRegistry<Entry>(({ hash, bytes }) => this.#forget(hash, bytes));
@@ -100,12 +99,12 @@ export class MetadataTemplates {
     this.#most = most;
   }
 
-  /** The bytes of templates that are not known to be gone. */
+  /** The bytes of all templates that may still be alive. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The template that makes `message`, which is that of `source` and not kept; undefined when there is none and no room for one. */
+  /** The template that makes `message`, which belongs to `source` and is not kept; undefined if there is none and no space for one. */
   of(message: Uint8Array, places: readonly number[], source: TemplateSource): MetadataTemplate | undefined {
     if (message.length > LONGEST) return undefined;
     const hash = hashOf(places);
@@ -128,7 +127,7 @@ export class MetadataTemplates {
 
   #forget(hash: number, bytes: number): void {
     this.#bytes -= bytes;
-    // Another one may have come in its place.
+    // Another template may have replaced it.
     if (this.#byHash.get(hash)?.deref() === undefined) this.#byHash.delete(hash);
   }
 }

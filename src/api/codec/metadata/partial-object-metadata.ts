@@ -7,9 +7,9 @@ import { timestampOf, ZERO_TIME_SECONDS } from '../protobuf/protobuf-time.ts';
 import { WIRE_VARINT, WireWriter } from '../protobuf/protobuf-wire.ts';
 
 /**
- * PartialObjectMetadata in protobuf (API-523, API-524), by hand: an API server writes it once per stored object and a
- * list of it may hold a hundred thousand. The bytes are those of the table-driven codec, which the tests hold it to.
- * The writer goes backwards, so fields come in descending order of their numbers.
+ * PartialObjectMetadata in protobuf (API-523, API-524), written by hand, because an API server encodes it once per stored object and a list
+ * may hold a hundred thousand. Tests prove that the bytes equal those of the table-driven codec. The writer goes backwards, so fields come
+ * in descending order of their numbers.
  */
 const META_V1 = 'meta.k8s.io/v1';
 const OBJECT = { apiVersion: META_V1, kind: 'PartialObjectMetadata' };
@@ -33,30 +33,30 @@ function encode(write: () => void): Uint8Array {
   }
 }
 
-/** The bare message `{1: ObjectMeta}`, as the items of a list have it. */
+/** The bare message `{1: ObjectMeta}`, the form of list items. */
 export function encodePartialObjectMetadata(meta: ObjectMeta): Uint8Array {
   return encode(() => writePartialObjectMetadata(meta));
 }
 
-/** With the envelope, as single objects and watch events have it. */
+/** The message with its envelope, the form of single objects and watch events. */
 export function encodePartialObjectMetadataEnvelope(meta: ObjectMeta): Uint8Array {
   return encode(() => writeEnvelope(writer, OBJECT, () => writePartialObjectMetadata(meta)));
 }
 
-/** Metadata as JSON text that begins at `start` and does not say its resourceVersion, as a store keeps it. */
+/** Metadata as JSON text that begins at `start`, without resourceVersion, as a store keeps it. */
 export interface MetadataText {
   readonly json: Uint8Array;
   readonly start: number;
   readonly resourceVersion: string;
 }
 
-/** The same as {@link encodePartialObjectMetadataEnvelope} from text; undefined where only a parser can read it. */
+/** {@link encodePartialObjectMetadataEnvelope} from text; undefined if only a parser can read the text. */
 export function transcodePartialObjectMetadataEnvelope(metadata: MetadataText): Uint8Array | undefined {
   if (text.read(metadata.json, metadata.start) === 'parse') return undefined;
   return encode(() => writeEnvelope(writer, OBJECT, () => writeTranscoded(metadata.resourceVersion)));
 }
 
-/** As {@link writer}: one reader serves all. */
+/** Like {@link writer}, one reader serves all calls. */
 const text = new JsonMetadata();
 
 function writeTranscoded(resourceVersion: string, noted?: number[]): void {
@@ -66,8 +66,8 @@ function writeTranscoded(resourceVersion: string, noted?: number[]): void {
 }
 
 /**
- * The bytes in front of the items of an enveloped list whose items take `itemBytes` together, as {@link encodeListItems} makes them, and
- * what stands behind them: so that a list can leave while it is made. Items come between the two, metadata of the list first.
+ * The bytes before and after the items of an enveloped list whose items take `itemBytes` together, as {@link encodeListItems} makes them,
+ * so that a list can be sent while it is encoded. The metadata of the list comes first.
  */
 export function partialObjectMetadataListFrame(list: ListMeta, itemBytes: number): ListFrame {
   return listFrame(LIST, list, itemBytes);
@@ -79,7 +79,7 @@ export interface ListFrame {
   readonly tail: Uint8Array;
 }
 
-/** The same for a list of any kind: all of them have their metadata in field 1 and their items in field 2. */
+/** The same for a list of any kind: all lists have their metadata in field 1 and their items in field 2. */
 export function listFrame(
   type: { readonly apiVersion: string; readonly kind: string },
   list: ListMeta,
@@ -106,19 +106,19 @@ export function listFrame(
 
 /** Where the text of an object is kept, with what has been found out about it. */
 export interface KeptText extends TemplateSource {
-  /** How it is made an item of a list: by a template, or in the ordinary way, and then how long the item is. */
+  /** How the text becomes an item of a list: by a template, or by the general encoder, with the length of the item. */
   listItem?: MetadataTemplate | number | undefined;
 }
 
-/** Metadata as text where there is one that a codec may copy, as an object anyway. */
+/** Metadata, as an object and, if a codec may copy it, as text. */
 export interface MetadataSource {
   metadataText(): MetadataText | undefined;
   metadata(): ObjectMeta;
-  /** The text's keeper, where what is kept there is what {@link metadataText} shows. */
+  /** The owner of the text, if it holds the text that {@link metadataText} returns. */
   keptText(): KeptText | undefined;
 }
 
-/** Items as they stand in a list one after the other, each a bare message with its tag and length. */
+/** Items in the form of a list, one after the other, each a bare message with its tag and length. */
 export function encodeListItems(items: readonly MetadataSource[]): Uint8Array {
   const forms: (MetadataTemplate | Uint8Array)[] = [];
   let length = 0;
@@ -144,7 +144,7 @@ export function encodeListItems(items: readonly MetadataSource[]): Uint8Array {
   return list;
 }
 
-/** How many bytes {@link encodeListItems} makes of them, if all of them have been in a list already. */
+/** The number of bytes that {@link encodeListItems} would produce, if all items have been in a list before. */
 export function knownListLength(items: readonly MetadataSource[]): number | undefined {
   let length = 0;
   for (const item of items) {
@@ -155,7 +155,7 @@ export function knownListLength(items: readonly MetadataSource[]): number | unde
   return length;
 }
 
-/** The same, found out where it is not known. */
+/** The same, with unknown lengths measured. */
 export function measureListItems(items: readonly MetadataSource[]): number {
   let length = 0;
   for (const item of items) {
@@ -166,11 +166,11 @@ export function measureListItems(items: readonly MetadataSource[]): number {
   return length;
 }
 
-/** Objects of all lists share them. */
+/** All lists share these templates. */
 const templates = new MetadataTemplates();
 const places: number[] = [];
 
-/** Makes the item of the text, has its keeper remember how that went, and passes on what was made; it is there for that call only. */
+/** Encodes the text as a list item, stores in its owner how, and passes the bytes on. They are valid only during that call. */
 function withListItem<T>(item: MetadataSource, use: (message: Uint8Array) => T): T {
   const metadata = item.metadataText();
   const kept = item.keptText();
@@ -283,7 +283,7 @@ function writeStrings(field: number, map: Readonly<Record<string, string>> | nul
   }
 }
 
-/** The time parsed last: objects are created in bursts, so one that is the same again is likely. */
+/** The time that was parsed last. Objects are created in bursts, so the next one is often the same. */
 let lastTime = '';
 let lastSeconds = ZERO_TIME_SECONDS;
 

@@ -1,7 +1,7 @@
 import { sameBytes } from '../../../base/same-bytes.ts';
 import { ProtobufError, WireReader } from '../protobuf/protobuf-wire.ts';
 
-/** A frame longer than this is an error: no object is, so the stream is not what it says (etcd stops at 1.5 MiB). */
+/** Maximum length of a frame. No object is longer (etcd stops at 1.5 MiB), so a longer frame is an error. */
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
@@ -11,12 +11,12 @@ const KEPT_CARRY = 1024 * 1024;
 
 /** One event of a watch stream in protobuf (API-523). */
 export interface WatchFrame {
-  /** ADDED, MODIFIED, DELETED, BOOKMARK, ERROR; anything else is the server's. */
+  /** ADDED, MODIFIED, DELETED, BOOKMARK or ERROR; other values come from the server unchanged. */
   readonly type: string;
   /** The object, with its envelope, is `bytes[start..end)`. */
   readonly start: number;
   readonly end: number;
-  /** Where the next frame begins. */
+  /** The start of the next frame. */
   readonly next: number;
 }
 
@@ -40,8 +40,8 @@ function frameLength(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Cuts a stream of chunks into watch events without copying: an event lies in the chunk it came in, except one that
- * spans chunks, which is put together in a buffer of the reader's. Use:
+ * Cuts a stream of chunks into watch events without copying: an event lies in its chunk, except one that spans chunks, which is assembled
+ * in a buffer of the reader. Use:
  *
  *     reader.push(chunk);
  *     while (reader.next()) use(reader.type, reader.bytes, reader.start, reader.end);
@@ -59,14 +59,14 @@ export class WatchFrameReader {
   #chunk: Uint8Array = new Uint8Array(0);
   #at = 0;
   /**
-   * The beginning of a frame that has not come whole: `#carried` bytes from `#from` on. In front of it lies the event that this chunk
-   * completed, until the next push. Grows with the bytes that come, not with what a length claims.
+   * The beginning of an incomplete frame: `#carried` bytes from `#from` on. The event that this chunk completed lies before it until the
+   * next push. The buffer grows with the received bytes, not with a claimed length.
    */
   #carry: Uint8Array = new Uint8Array(FIRST_CARRY);
   #from = 0;
   #carried = 0;
 
-  /** Takes the next chunk. The last one must have been read to its end. */
+  /** Takes the next chunk. The previous chunk must have been read to its end. */
   push(chunk: Uint8Array): void {
     if (this.#at < this.#chunk.length) throw new Error('the last chunk has not been read to its end');
     this.#chunk = chunk;
@@ -77,7 +77,7 @@ export class WatchFrameReader {
     }
   }
 
-  /** Moves to the next event; false when more bytes are needed. Throws {@link ProtobufError} for bytes that are no events. */
+  /** Moves to the next event; false if more bytes are needed. Throws {@link ProtobufError} for malformed bytes. */
   next(): boolean {
     const chunk = this.#chunk;
     if (this.#carried > 0) return this.#nextCarried();
@@ -95,7 +95,7 @@ export class WatchFrameReader {
     return false;
   }
 
-  /** The stream is over. Throws if it ended inside a frame. */
+  /** Ends the stream. Throws if it ended inside a frame. */
   finish(): void {
     if (this.#carried > 0 || this.#at < this.#chunk.length) throw new ProtobufError('the watch ended inside a frame');
   }
@@ -116,7 +116,7 @@ export class WatchFrameReader {
     return true;
   }
 
-  /** Carries on until there are `wanted` bytes; false if the chunk has fewer. */
+  /** Copies bytes until `wanted` are present; false if the chunk has fewer. */
   #fill(wanted: number): boolean {
     this.#take(Math.min(wanted - this.#carried, this.#chunk.length - this.#at));
     return this.#carried === wanted;
@@ -142,10 +142,10 @@ export class WatchFrameReader {
     if (!this.#readUsual(start, end)) this.#readAny(start, end);
   }
 
-  /** As Go writes it: the type first, then the object up to the end. Allocates nothing. */
+  /** The usual form, as Go writes it: the type first, then the object to the end. Allocates nothing. */
   #readUsual(start: number, end: number): boolean {
     const { bytes } = this;
-    // Nothing longer than a byte of length can be a type.
+    // No type has a length of more than one byte.
     if (end - start < 2 || bytes[start] !== 10 || bytes[start + 1]! >= 0x80) return false;
     const typeEnd = start + 2 + bytes[start + 1]!;
     const extension = lastField(bytes, typeEnd, end, 18);
@@ -180,7 +180,7 @@ export class WatchFrameReader {
   }
 }
 
-/** Start of the value of the length-delimited field `tag` at `at`, if it reaches exactly to `end`; else -1. */
+/** The start of the value of the length-delimited field `tag` at `at`, if the value ends exactly at `end`; otherwise -1. */
 function lastField(bytes: Uint8Array, at: number, end: number, tag: number): number {
   if (at >= end || bytes[at] !== tag) return -1;
   let length = 0;

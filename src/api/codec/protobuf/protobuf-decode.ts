@@ -5,13 +5,13 @@ import { microTimeText, timeText, ZERO_TIME_SECONDS } from './protobuf-time.ts';
 import { MAX_NESTING, ProtobufError, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from './protobuf-wire.ts';
 
 /**
- * Reads what a message holds into slots, one per JSON field, and then makes the object: fields in order of declaration,
- * with the zero values Go would print (API-521). Two steps, because a field may come twice: the parts of a nested message
- * are merged and the last scalar stands.
+ * Reads the fields of a message into slots, one per JSON field, and then makes the object, with fields in order of declaration and the zero
+ * values that Go prints (API-521). There are two steps because a field may occur twice: the parts of a nested message are merged, and the
+ * last scalar wins.
  */
 type Slots = unknown[];
 
-/** How values that only Go knows as bytes become JSON when they are protobuf themselves: the envelope of a nested object. */
+/** Decodes values that Go keeps as raw bytes if they are protobuf themselves: the envelope of a nested object. */
 export type DecodeEmbedded = (bytes: Uint8Array, depth: number) => unknown;
 
 /** `k8s\0` */
@@ -56,7 +56,7 @@ export class MessageDecoder {
     }
   }
 
-  /** Runs `read` with the reader confined to the length-delimited value at the cursor. */
+  /** Runs `read` with the reader limited to the length-delimited value at the cursor. */
   #nested<T>(read: () => T): T {
     const reader = this.#reader;
     const end = reader.delimited();
@@ -124,7 +124,7 @@ export class MessageDecoder {
     });
   }
 
-  /** Messages stay slots, so that a second part can be merged into `before`; everything else is JSON already. */
+  /** Messages stay slots, so that a second part can be merged into `before`; all other values are already JSON. */
   #value(plan: FieldPlan, tag: number, before: unknown, depth: number): unknown {
     expectWire(tag, wireOf(plan), plan.name);
     if (plan.value === 'message') {
@@ -242,7 +242,7 @@ export class MessageDecoder {
     }
   }
 
-  /** The unions over JSONSchemaProps, as their MarshalJSON in apiextensions `v1/marshal.go` prints them. */
+  /** The unions over JSONSchemaProps, as MarshalJSON in apiextensions `v1/marshal.go` prints them. */
   #schemaOr(type: SpecialType, depth: number): unknown {
     const reader = this.#reader;
     const plan = messagePlan(JSON_SCHEMA_PROPS);
@@ -296,7 +296,7 @@ function expectWire(tag: number, wire: number, field: string): void {
   if ((tag & 7) !== wire) throw new ProtobufError(`wrong wireType = ${tag & 7} for field ${field}`);
 }
 
-/** A known number that got here has the wrong wire type. */
+/** A known field number at this point has the wrong wire type. */
 function skipUnlessKnown(reader: WireReader, tag: number, last: number, type: string): void {
   const number = Math.floor(tag / 8);
   if (number <= last) throw new ProtobufError(`wrong wireType = ${tag & 7} for field ${number} of ${type}`);
@@ -319,12 +319,12 @@ function objectFrom(plan: MessagePlan, slots: Slots): Record<string, unknown> {
   return object;
 }
 
-/** Undefined leaves the field out, as Go's `omitempty` does for what it calls empty; structs never are. */
+/** Undefined leaves the field out, like Go's `omitempty` for empty values. A struct is never left out. */
 function jsonOf(field: FieldPlan, value: unknown): unknown {
   const absent = field.omitempty ? undefined : null;
   if (field.shape === 'map') return value === undefined ? absent : mapFrom(field, value as Map<string, unknown>);
   if (field.shape === 'list') {
-    // A wrapped list is a message, so that it can be there and empty.
+    // A wrapped list is a message, so it can be present and empty.
     if (value === undefined || (field.omitempty && (value as unknown[]).length === 0)) return absent;
     return (value as unknown[]).map((element) => finished(field, element));
   }
@@ -354,7 +354,7 @@ function isEmptyScalar(field: FieldPlan, value: unknown): boolean {
   return SCALARS.has(field.value) && (value === '' || value === 0 || value === false);
 }
 
-/** A field without a pointer that the message does not mention. */
+/** The value of a field without a pointer that is absent from the message. */
 function zeroOf(field: FieldPlan): unknown {
   if (field.omitzero || (field.omitempty && SCALARS.has(field.value))) return undefined;
   return field.value === 'bytes' ? null : zeroValue(field);

@@ -8,9 +8,9 @@ type JsonObject = Readonly<Record<string, unknown>>;
 const NOTHING: Readonly<JsonObject> = {};
 
 /**
- * Writes one object as the message of its type, as Go writes it: everything that is no pointer, zero or not; pointers,
- * lists and maps only when there is something; maps sorted by key (API-521). Fields the type does not have are left out,
- * null counts as absent, a value of the wrong JSON type is a {@link ProtobufError}.
+ * Writes one object as the message of its type, as Go does: every field without a pointer, zero or not; pointers, lists and maps only if
+ * they have a value; maps sorted by key (API-521). Fields that the type does not have are left out, null counts as absent, and a value of
+ * the wrong JSON type is a {@link ProtobufError}.
  */
 export function writeMessage(writer: WireWriter, plan: MessagePlan, object: JsonObject): void {
   level(writer, plan, object, 0);
@@ -72,7 +72,7 @@ function single(writer: WireWriter, plan: FieldPlan, value: unknown, depth: numb
   numbered(writer, plan, plan.number, value, depth);
 }
 
-/** One value with its tag. Undefined stands for the zero value. */
+/** Writes one value with its tag. Undefined means the zero value. */
 function numbered(writer: WireWriter, plan: FieldPlan, number: number, value: unknown, depth: number): void {
   const before = writer.size;
   switch (plan.value) {
@@ -151,7 +151,7 @@ function allows(writer: WireWriter, value: boolean): void {
   writer.tag(1, WIRE_VARINT);
 }
 
-/** The unions over JSONSchemaProps, as their UnmarshalJSON in apiextensions `v1/marshal.go` reads them. */
+/** The unions over JSONSchemaProps, as UnmarshalJSON in apiextensions `v1/marshal.go` reads them. */
 function schemaOr(writer: WireWriter, plan: FieldPlan, value: unknown, depth: number): void {
   const schema = (number: number, props: unknown): void => {
     const before = writer.size;
@@ -212,7 +212,7 @@ function stringOf(plan: FieldPlan, value: unknown): string {
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function bytesOf(plan: FieldPlan, value: unknown): Uint8Array {
-  // Go passes over line ends.
+  // Go ignores line ends.
   const text = stringOf(plan, value).replaceAll(/[\r\n]/g, '');
   if (!BASE64.test(text)) throw new ProtobufError(`${where(plan)}: illegal base64 data`);
   return Buffer.from(text, 'base64');

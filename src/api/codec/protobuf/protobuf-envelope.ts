@@ -1,13 +1,13 @@
 import { ProtobufError, WireReader, type WireWriter } from './protobuf-wire.ts';
 
-/** `k8s\0`: what every object in protobuf begins with (API-520). */
+/** `k8s\0`, the first bytes of every object in protobuf (API-520). */
 export const ENVELOPE_MAGIC: Uint8Array = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
 /** The envelope of an object's message (`runtime.Unknown`). */
 export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
-  /** The object's message; a view, no copy. */
+  /** The object's message, as a view without a copy. */
   readonly raw: Uint8Array;
   readonly contentEncoding: string;
   readonly contentType: string;
@@ -69,7 +69,7 @@ export function writeEnvelope(
   type: { apiVersion: string; kind: string },
   writeRaw: () => void,
 ): void {
-  // Go writes the two content fields even when empty.
+  // Go writes the two content fields even if they are empty.
   writer.string(4, '');
   writer.string(3, '');
   let before = writer.size;

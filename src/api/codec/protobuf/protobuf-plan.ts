@@ -7,7 +7,7 @@ export type ValueType = ScalarType | SpecialType | 'message';
 export interface FieldPlan {
   readonly number: number;
   readonly name: string;
-  /** Index into the slots of the message it belongs to, which is also its place in JSON. */
+  /** Index into the slots of its message, which is also its position in JSON. */
   readonly slot: number;
   readonly shape: 'single' | 'list' | 'map';
   /** The list, or each list in the map, is wrapped in a message `{1: items}`. */
@@ -17,9 +17,9 @@ export interface FieldPlan {
   readonly type: string;
   readonly pointer: boolean;
   readonly omitempty: boolean;
-  /** Left out of JSON when zero although it is a struct (Go's `omitzero`). */
+  /** Zero values are left out of JSON although the field is a struct (Go's `omitzero`). */
   readonly omitzero: boolean;
-  /** Declared in, for messages of errors. */
+  /** The declaring type, for error messages. */
   readonly owner: string;
 }
 
@@ -59,7 +59,7 @@ export function planOf(typeName: string): MessagePlan | undefined {
 function levelOf(typeName: string, slots: FieldPlan[]): LevelPlan {
   const entries: (FieldPlan | InlinePlan)[] = [];
   for (const field of structFieldsOf(typeName)) {
-    // TypeMeta, and the few types that have no protobuf form at all.
+    // TypeMeta, and the few types that have no protobuf form.
     if (field.number === 0) continue;
     if (field.inline) {
       entries.push({ number: field.number, inline: levelOf(field.type, slots) });

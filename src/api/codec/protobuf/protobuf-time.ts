@@ -7,7 +7,7 @@ const LAST_SECONDS = 253_402_300_799;
 
 const FRACTION = /[.,](\d{1,6})/;
 
-/** A point in time as protobuf has it; nanos always count forward. */
+/** A point in time in protobuf form. Nanos always count forward. */
 export interface Timestamp {
   readonly seconds: number;
   readonly nanos: number;
@@ -29,7 +29,7 @@ export function timeText(seconds: number): string | null {
   return formatTime(seconds * 1000);
 }
 
-/** Six digits of fraction; the rest of `nanos` is cut. */
+/** Six digits of fraction; the remaining `nanos` are truncated. */
 export function microTimeText(seconds: number, nanos: number): string | null {
   if (nanos < 0 || nanos > 999_999_999) throw new ProtobufError(`${nanos} nanoseconds are out of range`);
   const micros = Math.floor(nanos / 1000);
