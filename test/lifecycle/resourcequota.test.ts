@@ -76,4 +76,53 @@ describe('the status of quotas', () => {
     );
     await cluster.until(shows('q', { pods: '3' }, { pods: '0' }));
   });
+
+  it('API-361 counts a claim of volumes when it moves into the scope of a VolumeAttributesClass', async () => {
+    const claims = gvrOf('persistentvolumeclaims');
+    const hard = { persistentvolumeclaims: '1' };
+    const spec = { hard, scopes: ['VolumeAttributesClass'] };
+    await cluster.create({ gvr: quotas, namespace }, { metadata: { name: 'q' }, spec });
+    const claim = {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      storageClassName: 'standard',
+    };
+    await cluster.create({ gvr: claims, namespace }, { metadata: { name: 'plain' }, spec: claim });
+    await cluster.until(shows('q', hard, { persistentvolumeclaims: '0' }));
+    const reported = (status: object) =>
+      cluster.wait(
+        cluster.client.patch(
+          { gvr: claims, namespace, name: 'plain', subresource: 'status' },
+          { type: 'application/merge-patch+json', body: { status } },
+        ),
+      );
+    await reported({ currentVolumeAttributesClassName: 'gold' });
+    await cluster.until(shows('q', hard, { persistentvolumeclaims: '1' }));
+    const second = { ...claim, volumeAttributesClassName: 'silver' };
+    await expect(
+      cluster.create({ gvr: claims, namespace }, { metadata: { name: 'other' }, spec: second }),
+    ).rejects.toThrow('exceeded quota: q, requested: persistentvolumeclaims=1, used: persistentvolumeclaims=1');
+    await reported({ currentVolumeAttributesClassName: null });
+    await cluster.until(shows('q', hard, { persistentvolumeclaims: '0' }));
+  });
+
+  it('API-361 counts the devices of resource claims by their class', async () => {
+    const claims = gvrOf('resourceclaims', 'resource.k8s.io');
+    const hard = { 'gpu.deviceclass.resource.k8s.io/devices': '3' };
+    await quota('q', hard);
+    await cluster.until(shows('q', hard, { 'gpu.deviceclass.resource.k8s.io/devices': '0' }));
+    const claim = (name: string, count: number) =>
+      cluster.create(
+        { gvr: claims, namespace },
+        {
+          metadata: { name },
+          spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', count } }] } },
+        },
+      );
+    await claim('two', 2);
+    await expect(claim('more', 2)).rejects.toThrow('exceeded quota: q');
+    await cluster.until(shows('q', hard, { 'gpu.deviceclass.resource.k8s.io/devices': '2' }));
+    await cluster.wait(cluster.client.delete({ gvr: claims, namespace, name: 'two' }));
+    await cluster.until(shows('q', hard, { 'gpu.deviceclass.resource.k8s.io/devices': '0' }));
+  });
 });

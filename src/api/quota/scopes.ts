@@ -15,6 +15,14 @@ interface Pod extends KubeObject {
   };
 }
 
+interface Claim extends KubeObject {
+  spec?: { readonly volumeAttributesClassName?: string };
+  status?: {
+    readonly currentVolumeAttributesClassName?: string;
+    readonly modifyVolumeStatus?: { readonly targetVolumeAttributesClassName?: string };
+  };
+}
+
 interface Term {
   readonly namespaces?: readonly string[];
   readonly namespaceSelector?: unknown;
@@ -45,15 +53,43 @@ export function scopesOf(spec: unknown): readonly ScopeRequirement[] {
   ];
 }
 
-/** Whether an object is within all of the scopes. Scopes are about pods: nothing else is within any. */
+/** Whether an object is within all of the scopes. Scopes are about pods and claims of volumes: nothing else is within any. */
 export function isWithin(
   { group, resource }: { readonly group: string; readonly resource: string },
   object: KubeObject,
   scopes: readonly ScopeRequirement[],
 ): boolean {
   if (scopes.length === 0) return true;
-  if (group !== '' || resource !== 'pods') return false;
-  return scopes.every((scope) => matches(object as Pod, scope));
+  if (group !== '') return false;
+  if (resource === 'persistentvolumeclaims') return scopes.every((scope) => matchesClaim(object as Claim, scope));
+  return resource === 'pods' && scopes.every((scope) => matches(object as Pod, scope));
+}
+
+/** Whether a claim moves into the scope of a VolumeAttributesClass or out of it. */
+export function changesVolumeAttributesClass(previous: KubeObject, next: KubeObject): boolean {
+  const [before, after] = [previous, next].map((claim) =>
+    volumeAttributesClasses(claim as Claim)
+      .toSorted()
+      .join(),
+  );
+  return before !== after;
+}
+
+/** The VolumeAttributesClasses that a claim wants, has, or is on its way to. */
+function volumeAttributesClasses({ spec, status }: Claim): readonly string[] {
+  const named = [
+    spec?.volumeAttributesClassName,
+    status?.currentVolumeAttributesClassName,
+    status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+  ];
+  return [...new Set(named.filter((name) => name !== undefined && name !== ''))] as string[];
+}
+
+function matchesClaim(claim: Claim, { scopeName, operator, values }: ScopeRequirement): boolean {
+  if (scopeName !== 'VolumeAttributesClass') return false;
+  const classes = volumeAttributesClasses(claim);
+  if (classes.length === 0) return matchesClass('', operator, values);
+  return classes.some((name) => matchesClass(name, operator, values));
 }
 
 function matches({ spec = {} }: Pod, { scopeName, operator, values }: ScopeRequirement): boolean {

@@ -134,6 +134,13 @@ describe('usageOf', () => {
     expect([...consumedNames({ group: 'apps', resource: 'deployments' }, names)]).toEqual(['count/deployments.apps']);
     expect([...consumedNames({ group: 'example.com', resource: 'pods' }, names)]).toEqual([]);
     expect([
+      ...consumedNames({ group: 'resource.k8s.io', resource: 'resourceclaims' }, [
+        'count/resourceclaims.resource.k8s.io',
+        'gpu.deviceclass.resource.k8s.io/devices',
+        'pods',
+      ]),
+    ]).toEqual(['count/resourceclaims.resource.k8s.io', 'gpu.deviceclass.resource.k8s.io/devices']);
+    expect([
       isCounted(core('events')),
       isCounted({ group: 'events.k8s.io', resource: 'events' }),
       isCounted(core('pods')),
@@ -148,6 +155,48 @@ describe('usageOf', () => {
       unspecified(core('pods'), { spec: { ...spec, resources: { limits: { cpu: '1' } } } }, limited),
     ).toBeUndefined();
     expect(unspecified(core('services'), { spec }, limited)).toBeUndefined();
+  });
+});
+
+describe('devices of resource claims', () => {
+  const exactly = (deviceClassName: string, more: object = {}) => ({ exactly: { deviceClassName, ...more } });
+  const alternatives = (...firstAvailable: object[]) => ({ firstAvailable });
+  it.each([
+    ['one device', [exactly('gpu')], 'gpu=1'],
+    [
+      'a count',
+      [exactly('gpu', { allocationMode: 'ExactCount', count: 5 }), exactly('gpu'), exactly('nic')],
+      'gpu=6,nic=1',
+    ],
+    ['all devices as the most there can be', [exactly('gpu', { allocationMode: 'All' })], 'gpu=32'],
+    ['nothing for a mode that it does not know', [exactly('gpu', { allocationMode: 'Some' })], 'gpu=0'],
+    [
+      'the greatest of the alternatives, for each class',
+      [
+        alternatives(
+          { deviceClassName: 'gpu', count: 2 },
+          { deviceClassName: 'gpu', count: 3 },
+          { deviceClassName: 'nic', allocationMode: 'All' },
+        ),
+        exactly('gpu'),
+      ],
+      'gpu=4,nic=32',
+    ],
+    ['nothing', undefined, ''],
+  ])('API-361 counts %s', (_, requests, expected) => {
+    const usage = usageOf(
+      { group: 'resource.k8s.io', resource: 'resourceclaims' },
+      { spec: { devices: { requests } } },
+      NOW,
+    );
+    const counted = formatResourceList(usage).replaceAll('.deviceclass.resource.k8s.io/devices', '');
+    expect(
+      counted
+        .split(',')
+        .filter((each) => !each.startsWith('count/'))
+        .join(','),
+    ).toBe(expected);
+    expect(counted).toContain('count/resourceclaims.resource.k8s.io=1');
   });
 });
 
@@ -180,6 +229,38 @@ describe('scopes', () => {
   ])('API-361 %j of %j: %j', (spec, object, expected) => {
     expect(isWithin(core('pods'), object, scopesOf(spec))).toBe(expected);
     expect(isWithin(core('services'), object, scopesOf(spec))).toBe(scopesOf(spec).length === 0);
+  });
+});
+
+describe('scopes of claims of volumes', () => {
+  const byClass = (operator: string, ...values: string[]) => ({
+    scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator, values }] },
+  });
+  const wanted = { spec: { volumeAttributesClassName: 'gold' } };
+  const moving = {
+    spec: { volumeAttributesClassName: '' },
+    status: {
+      currentVolumeAttributesClassName: 'silver',
+      modifyVolumeStatus: { targetVolumeAttributesClassName: 'gold' },
+    },
+  };
+  it.each<[object, KubeObject, boolean]>([
+    [{ scopes: ['VolumeAttributesClass'] }, wanted, true],
+    [{ scopes: ['VolumeAttributesClass'] }, moving, true],
+    [{ scopes: ['VolumeAttributesClass'] }, {}, false],
+    [byClass('Exists'), wanted, true],
+    [byClass('DoesNotExist'), wanted, false],
+    [byClass('DoesNotExist'), {}, true],
+    [byClass('In', 'gold'), moving, true],
+    [byClass('In', 'bronze'), moving, false],
+    [byClass('In', 'gold'), {}, false],
+    [byClass('NotIn', 'gold'), moving, true],
+    [byClass('NotIn', 'gold'), wanted, false],
+    [byClass('NotIn', 'gold'), {}, true],
+    [{ scopes: ['BestEffort'] }, wanted, false],
+    [{ scopes: ['VolumeAttributesClass', 'Terminating'] }, wanted, false],
+  ])('API-361 %j of %j: %j', (spec, claim, expected) => {
+    expect(isWithin(core('persistentvolumeclaims'), claim, scopesOf(spec))).toBe(expected);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../meta/object-meta.ts';
 import { podResources, type PodResources } from './pod-resources.ts';
-import { addLists, amount, parseResourceList, type ResourceList } from './resource-list.ts';
+import { addLists, amount, maxLists, parseResourceList, type ResourceList } from './resource-list.ts';
 
 interface GroupResource {
   readonly group: string;
@@ -28,6 +28,26 @@ interface Claim extends KubeObject {
   spec?: { storageClassName?: string; resources?: { requests?: unknown } };
 }
 
+interface DeviceRequest {
+  readonly deviceClassName?: string;
+  readonly allocationMode?: string;
+  readonly count?: number;
+}
+
+interface ResourceClaim extends KubeObject {
+  spec?: {
+    readonly devices?: {
+      readonly requests?: readonly {
+        readonly exactly?: DeviceRequest;
+        readonly firstAvailable?: readonly DeviceRequest[];
+      }[];
+    };
+  };
+}
+
+const DEVICE_SUFFIX = '.deviceclass.resource.k8s.io/devices';
+/** Devices that one claim can be given: a request of all devices counts as this many. */
+const MOST_DEVICES = 32;
 const CLASS_BETA = 'volume.beta.kubernetes.io/storage-class';
 const CLASS_SUFFIX = '.storageclass.storage.k8s.io/';
 
@@ -66,6 +86,7 @@ export function consumedNames(of: GroupResource, limited: Iterable<string>): Rea
 }
 
 function consumes({ group, resource }: GroupResource, name: string): boolean {
+  if (isResourceClaim({ group, resource })) return name.endsWith(DEVICE_SUFFIX);
   if (group !== '') return false;
   if (resource === 'pods') {
     if (podNames.has(name) || /^(requests\.)?hugepages-/.test(name)) return true;
@@ -82,6 +103,7 @@ function consumes({ group, resource }: GroupResource, name: string): boolean {
 /** The usage of one object (upstream `pkg/quota/v1/evaluator`). `now` in epoch milliseconds. */
 export function usageOf(of: GroupResource, object: KubeObject, now: number): ResourceList {
   const counted: ResourceList = new Map([[countName(of), amount(1)]]);
+  if (isResourceClaim(of)) return addLists(counted, deviceUsage(object as ResourceClaim));
   if (of.group !== '') return counted;
   switch (of.resource) {
     case 'pods':
@@ -143,6 +165,28 @@ function claimUsage({ metadata, spec }: Claim): ResourceList {
       ...(storage === undefined ? [] : [[`${prefix}requests.storage`, storage] as const]),
     ]),
   );
+}
+
+function isResourceClaim({ group, resource }: GroupResource): boolean {
+  return group === 'resource.k8s.io' && resource === 'resourceclaims';
+}
+
+/** The most devices of each class that a claim can be given (upstream `evaluator/core/resource_claims.go`). */
+function deviceUsage({ spec }: ResourceClaim): ResourceList {
+  let usage: ResourceList = new Map();
+  for (const { exactly, firstAvailable = [] } of spec?.devices?.requests ?? []) {
+    if (firstAvailable.length === 0) usage = addLists(usage, devicesOf(exactly ?? {}));
+    // Only one of the alternatives is allocated.
+    else usage = addLists(usage, firstAvailable.map(devicesOf).reduce(maxLists));
+  }
+  return usage;
+}
+
+function devicesOf({ deviceClassName, allocationMode = 'ExactCount', count = 1 }: DeviceRequest): ResourceList {
+  if (deviceClassName === undefined) return new Map();
+  // A mode that is not known counts nothing, as upstream.
+  const devices = allocationMode === 'All' ? MOST_DEVICES : allocationMode === 'ExactCount' ? count : 0;
+  return new Map([[`${deviceClassName}${DEVICE_SUFFIX}`, amount(devices)]]);
 }
 
 /** The limited resources that a pod does not name; undefined when it names all. Containers appear by name. */

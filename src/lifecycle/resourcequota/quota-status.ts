@@ -18,14 +18,17 @@ export interface CountedKind {
 
 /** Counted under names of their own, and not only as `count/…`. */
 const KNOWN: readonly CountedKind[] = [
-  'configmaps',
-  'persistentvolumeclaims',
-  'pods',
-  'replicationcontrollers',
-  'resourcequotas',
-  'secrets',
-  'services',
-].map((resource) => ({ group: '', resource }));
+  ...[
+    'configmaps',
+    'persistentvolumeclaims',
+    'pods',
+    'replicationcontrollers',
+    'resourcequotas',
+    'secrets',
+    'services',
+  ].map((resource) => ({ group: '', resource })),
+  { group: 'resource.k8s.io', resource: 'resourceclaims' },
+];
 
 /** The resources whose objects a quota has to count. */
 export function countedKinds({ spec }: KubeObject): readonly CountedKind[] {

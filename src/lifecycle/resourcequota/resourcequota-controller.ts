@@ -1,6 +1,7 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { sameLists } from '../../api/quota/resource-list.ts';
+import { changesVolumeAttributesClass } from '../../api/quota/scopes.ts';
 import { usageOf } from '../../api/quota/usage.ts';
 import { isConflict, isNotFound, isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
@@ -133,7 +134,8 @@ export class ResourceQuotaController implements Service {
     objects.addHandler({
       updated: (previous, next) => {
         const now = clock.now();
-        if (!sameLists(usageOf(kind, previous, now), usageOf(kind, next, now))) look(next);
+        const moved = kind.resource === 'persistentvolumeclaims' && changesVolumeAttributesClass(previous, next);
+        if (moved || !sameLists(usageOf(kind, previous, now), usageOf(kind, next, now))) look(next);
       },
       deleted: look,
     });

@@ -9,7 +9,7 @@ import {
   resourceListFields,
   type ResourceList,
 } from '../../../api/quota/resource-list.ts';
-import { isWithin, scopesOf } from '../../../api/quota/scopes.ts';
+import { changesVolumeAttributesClass, isWithin, scopesOf } from '../../../api/quota/scopes.ts';
 import { consumedNames, isCounted, unspecified, usageOf } from '../../../api/quota/usage.ts';
 import { newConflict } from '../../../api/status-error.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -149,7 +149,10 @@ function isCharged({ info, operation, subresource, object, oldObject }: Admissio
   if (info.group !== '' || object === undefined || oldObject === undefined) return false;
   if (info.resource === 'pods')
     return subresource === 'resize' || (subresource === '' && endsDifferently(object, oldObject));
-  return subresource === '' && (info.resource === 'services' || info.resource === 'persistentvolumeclaims');
+  if (info.resource === 'persistentvolumeclaims') {
+    return subresource === '' || (subresource === 'status' && changesVolumeAttributesClass(oldObject, object));
+  }
+  return subresource === '' && info.resource === 'services';
 }
 
 /** Whether a pod moves between the scopes Terminating and NotTerminating. */
