@@ -1,6 +1,6 @@
 import { marshalled, quoted } from './meta/quoted.ts';
 
-/** Closed set of validation findings; the words are protocol (`details.causes[].reason`). */
+/** The closed set of validation findings. The words are part of the protocol (`details.causes[].reason`). */
 export type FieldErrorReason =
   | 'FieldValueInvalid'
   | 'FieldValueRequired'
@@ -20,7 +20,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** Texts are quoted, numbers and booleans bare, everything else compact JSON (apimachinery `field.Error.ErrorBody`). */
+/** Formats a value: strings quoted, numbers and booleans bare, all others as compact JSON (apimachinery `field.Error.ErrorBody`). */
 export function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : marshalled(value);
 }

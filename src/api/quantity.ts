@@ -1,6 +1,6 @@
 /**
- * Amounts of resources: `100m`, `1.5Gi`, `12e6` (apimachinery `pkg/api/resource`). A quantity is an exact decimal number and the
- * form it was written in, since that form is kept when it is written again.
+ * Amounts of resources: `100m`, `1.5Gi`, `12e6` (apimachinery `pkg/api/resource`). A quantity is an exact decimal number with its notation,
+ * because Kubernetes keeps the notation when it writes the number again.
  */
 
 /** `12e6`, `12Mi`, `12M`. */
@@ -11,7 +11,7 @@ export interface Quantity {
   readonly unscaled: bigint;
   readonly scale: number;
   readonly format: QuantityFormat;
-  /** The text as given, where the API server keeps it although another would be the canonical one (`1.125`, `+5`). */
+  /** The original text, where the API server keeps it although it is not canonical (`1.125`, `+5`). */
   readonly kept?: string;
 }
 
@@ -24,11 +24,11 @@ const FORMAT_WRONG = "quantities must match the regular expression '^([+-]?[0-9.
 const NUMERIC = 'unable to parse numeric part of quantity';
 const SUFFIX = "unable to parse quantity's suffix";
 
-/** Bounds of what is computed, far beyond any resource: digits of the text, and of the exponent's value. */
+/** Limits of computation, far beyond any resource: digits of the text, and of the exponent's value. */
 const MAX_TEXT = 1024;
 const MAX_EXPONENT = 1024;
 
-/** Finer digits are rounded away from zero. */
+/** Digits beyond nano are rounded away from zero. */
 const NANO = -9;
 const MAX_INT64 = 2n ** 63n - 1n;
 
@@ -99,8 +99,8 @@ export function parseQuantity(text: string): Quantity {
 }
 
 /**
- * The API server keeps a text that looks canonical at a glance: few digits, an exponent that is a multiple of three, no
- * zeros to drop. The glance misses a few (`1.125` is canonically `1125m`), and clients see these come back unchanged.
+ * The API server keeps a text that looks canonical: few digits, an exponent that is a multiple of three, no trailing zeros. This quick
+ * check accepts a few other texts (`1.125` is canonically `1125m`), and clients receive them unchanged.
  */
 function keepsDecimalText(whole: string, fraction: string, scale: number): boolean {
   const shifted = whole + fraction;
@@ -118,7 +118,7 @@ interface Amount {
   readonly scale: number;
 }
 
-/** No digits below `scale`, rounded away from zero. */
+/** Rounds away from zero, to no digits below `scale`. */
 function round(amount: Amount, scale: number): Amount {
   if (amount.scale >= scale) return amount;
   const divisor = 10n ** BigInt(scale - amount.scale);
@@ -139,12 +139,12 @@ function compareAmounts(a: Amount, b: Amount): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** By value, whatever the form: negative, zero or positive. */
+/** Compares the values, whatever the notation: negative, zero or positive. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   return compareAmounts(a, b);
 }
 
-/** In the form of the first one, unless that is zero, which has none of its own. */
+/** The sum in the notation of the first operand, or of the second if the first is zero, because zero has none. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const scale = Math.min(a.scale, b.scale);
   const unscaled = a.unscaled * 10n ** BigInt(a.scale - scale) + b.unscaled * 10n ** BigInt(b.scale - scale);
@@ -161,8 +161,8 @@ export function formatQuantity(quantity: Quantity): string {
 }
 
 /**
- * The canonical text: no fraction, the greatest suffix that keeps it exact, binary suffixes only for whole numbers from 1024 on.
- * Beyond `E` more digits are written, where upstream would lose the suffix.
+ * The canonical text: no fraction, the greatest exact suffix, and binary suffixes only for whole numbers from 1024 on. Beyond `E` it has
+ * more digits, where upstream would lose the suffix.
  */
 export function canonicalText(quantity: Quantity): string {
   if (quantity.unscaled === 0n) return '0';
@@ -201,23 +201,23 @@ function decimalText(amount: Amount, format: 'DecimalSI' | 'DecimalExponent'): s
   unscaled *= 10n ** BigInt(scale - exponent);
   if (format === 'DecimalExponent') return exponent === 0 ? `${unscaled}` : `${unscaled}e${exponent}`;
   for (const [suffix, value] of DECIMAL_SUFFIXES) if (value === exponent) return `${unscaled}${suffix}`;
-  // Values are whole nanos, so the exponent is never below that of `n`.
+  // Values are whole nanos, so the exponent is never below the exponent of `n`.
   throw new RangeError(`no suffix for 10^${exponent}`);
 }
 
-/** Rounded away from zero to thousandths, as requests and limits are. Keeps the text if there is nothing to round. */
+/** Rounds away from zero to thousandths, as for requests and limits. Keeps the text if nothing changes. */
 export function roundUpToMilli(quantity: Quantity): Quantity {
   if (quantity.scale >= -3) return quantity;
   const { unscaled, scale } = round(quantity, -3);
   return { unscaled, scale, format: quantity.format };
 }
 
-/** The text as the API server stores it, from what a client sent. Throws {@link QuantityError}. */
+/** The text that the API server stores for a client's text. Throws {@link QuantityError}. */
 export function normalizeQuantity(text: string): string {
   return formatQuantity(parseQuantity(text));
 }
 
-/** As a number, with the precision of one. */
+/** The value as a double, which may lose precision. */
 export function quantityAsNumber({ unscaled, scale }: Quantity): number {
   return Number(`${unscaled}e${scale}`);
 }

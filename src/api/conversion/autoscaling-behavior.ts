@@ -1,8 +1,8 @@
 import { isJsonObject } from '../codec/json/json-value.ts';
 
 /**
- * The behavior of an autoscaler as the annotation of `autoscaling/v1` holds it: upstream marshals its internal type
- * there, so field names start in upper case and absent ones are null.
+ * The behavior of an autoscaler in the annotation of `autoscaling/v1`. Upstream marshals its internal type there, so field names start in
+ * upper case and absent fields are null.
  */
 type Fields = Record<string, unknown>;
 
@@ -12,7 +12,7 @@ function capitalized(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Go matches names of fields in any case. */
+/** Go matches field names case-insensitively. */
 function fieldIn(object: Fields, name: string): unknown {
   const found = Object.keys(object).find((key) => key.toLowerCase() === name.toLowerCase());
   return found === undefined ? undefined : (object[found] ?? undefined);
@@ -38,7 +38,7 @@ export function printBehavior(behavior: Fields): string {
   return JSON.stringify({ ScaleUp: printRules(behavior['scaleUp']), ScaleDown: printRules(behavior['scaleDown']) });
 }
 
-/** Undefined for a text that holds none, or is none. */
+/** Undefined if the text is not JSON or contains no behavior. */
 export function parseBehavior(text: string): Fields | undefined {
   const parsed = parseAnnotation(text);
   if (!isJsonObject(parsed)) return undefined;
@@ -66,7 +66,7 @@ function parseRules(rules: Fields): Fields {
   return out;
 }
 
-/** JSON of an annotation; whoever wrote it by hand may have written anything. */
+/** The JSON of an annotation, which may have any content because users can edit it. */
 export function parseAnnotation(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -6,7 +6,7 @@ import { cpuUtilization, flattenMetric, isCpuUtilization, unflattenMetric } from
 
 type Fields = Record<string, unknown>;
 
-/** What `autoscaling/v1` has no field for travels in these annotations (upstream `pkg/apis/autoscaling/annotations.go`). */
+/** Annotations for values that have no field in `autoscaling/v1` (upstream `pkg/apis/autoscaling/annotations.go`). */
 const PREFIX = 'autoscaling.alpha.kubernetes.io/';
 const METRICS = `${PREFIX}metrics`;
 const CURRENT_METRICS = `${PREFIX}current-metrics`;
@@ -25,7 +25,7 @@ function listIn(value: unknown): Fields[] | undefined {
     : undefined;
 }
 
-/** The object's metadata with other round-trip annotations; every other annotation stays. */
+/** Replaces the round-trip annotations in the object's metadata; every other annotation stays. */
 function withAnnotations(object: Fields, annotations: Fields): Fields {
   const kept = { ...fieldsAt(fieldsAt(object, 'metadata'), 'annotations') };
   for (const name of ROUND_TRIP) delete kept[name];
@@ -70,7 +70,7 @@ export function autoscalerV2ToV1(object: Fields): Fields {
   };
 }
 
-/** The reverse. Annotations that cannot be read are dropped, as upstream does. */
+/** Converts back. Unreadable annotations are dropped, as upstream does. */
 export function autoscalerV1ToV2(object: Fields): Fields {
   const annotations = fieldsAt(fieldsAt(object, 'metadata'), 'annotations') ?? {};
   const annotation = (name: string): Fields[] | undefined => {
@@ -104,7 +104,7 @@ export function autoscalerV1ToV2(object: Fields): Fields {
   };
 }
 
-/** The items, if all of them can be read as the type; else nothing, as if the annotation were not there. */
+/** The items if all of them fit the type; otherwise none, as if the annotation were absent. */
 function readable(items: readonly Fields[] | undefined, type: string): readonly Fields[] | undefined {
   const decoding = { position: new DecodePosition(type), sawUnknownField: false };
   try {
@@ -115,14 +115,14 @@ function readable(items: readonly Fields[] | undefined, type: string): readonly 
   }
 }
 
-/** `autoscaling/v1` without any metric means 80 % CPU; `autoscaling/v2` says so. */
+/** `autoscaling/v1` without any metric means 80 % CPU, which `autoscaling/v2` states explicitly. */
 function metricsOf(others: readonly Fields[], utilization: unknown): Fields[] {
   const metrics = [...others];
   if (utilization !== undefined && utilization !== null) metrics.push(cpuMetric('target', utilization));
   return metrics.length === 0 ? [defaultMetric()] : metrics;
 }
 
-/** The annotation knows more than the field, so it wins. */
+/** The annotation holds more than the field, so it wins. */
 function currentMetricsOf(annotated: readonly Fields[] | undefined, utilization: unknown): Fields[] | null {
   if (annotated !== undefined) return [...annotated];
   return utilization === undefined || utilization === null ? null : [cpuMetric('current', utilization)];

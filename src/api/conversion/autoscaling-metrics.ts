@@ -4,19 +4,19 @@
  */
 type Fields = Record<string, unknown>;
 
-/** Field of the flat shape that holds a value of the nested one. */
+/** The field of the flat shape for a value of the nested shape. */
 interface ValueNames {
   readonly value?: string;
   readonly averageValue?: string;
   readonly averageUtilization?: string;
 }
 
-/** How one sort of metric is written flat. `target` is for specs, `current` for statuses. */
+/** The flat form of one type of metric. `target` is for specs, `current` for statuses. */
 interface Shape {
   /** Keeps `name` (and `container`) instead of a metric with a selector. */
   readonly named: boolean;
   readonly selector?: string;
-  /** The object the metric is about, called `target` when flat. */
+  /** The object that the metric describes, called `target` in the flat shape. */
   readonly about?: 'describedObject';
   readonly target: ValueNames;
   readonly current: ValueNames;
@@ -52,7 +52,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   },
 };
 
-/** Fields that Go always prints in the flat shape, because they are no pointers there. */
+/** Fields that Go always prints in the flat shape, because they are not pointers there. */
 const ALWAYS_PRINTED: ReadonlySet<string> = new Set([
   'object/targetValue',
   'object/currentValue',
@@ -130,12 +130,12 @@ export function unflattenMetric(flat: Fields, part: MetricPart): Fields {
   return metric;
 }
 
-/** The flat shape has no type of target; it follows from which value is given. */
+/** The flat shape has no target type; the given value determines it. */
 function withTargetType(values: Fields): Fields {
   if (values['averageUtilization'] !== undefined) return { type: 'Utilization', ...values };
   if (values['averageValue'] === undefined)
     return { type: values['value'] === undefined ? 'AverageValue' : 'Value', ...values };
-  // A value of 0 next to an average is only there because the flat shape cannot leave it out.
+  // A value of 0 beside an average is present only because the flat shape cannot omit it.
   const { value, ...rest } = values;
   return { type: 'AverageValue', ...rest, ...(value === undefined || value === '0' ? {} : { value }) };
 }

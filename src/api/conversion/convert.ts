@@ -23,7 +23,7 @@ interface Conversion {
   readonly fromStorage: (object: Fields) => Fields;
 }
 
-/** By served `<group>/<version>/<resource>`. Everything else is stored as it is served. */
+/** Conversions by served `<group>/<version>/<resource>`. Every other resource is stored as it is served. */
 const CONVERSIONS: Readonly<Record<string, Conversion>> = {
   'events.k8s.io/v1/events': {
     storage: { group: '', version: 'v1', resource: 'events', kind: 'Event' },
@@ -47,8 +47,8 @@ function conversionOf(info: ResourceInfo): Conversion | undefined {
 }
 
 /**
- * The stored form of a decoded object of the served version. Its own object where nothing has to be converted; otherwise
- * a new one, in the form `decodeTyped` gives.
+ * The stored form of a decoded object of the served version. Returns the object itself if nothing has to be converted, otherwise a new
+ * object in the form of `decodeTyped`.
  */
 export function toStorage(object: KubeObject, info: ResourceInfo): KubeObject {
   const conversion = conversionOf(info);
@@ -68,8 +68,8 @@ export function isConverted(info: ResourceInfo): boolean {
 }
 
 /**
- * Where objects of a resource are stored, whatever version is asked for. A custom resource is stored under its own group
- * and name; its version and kind are its definition's business and empty here.
+ * The resource under which objects are stored, for any served version. A custom resource is stored under its own group and name; its
+ * definition determines version and kind, so they are empty here.
  */
 export function storageResource(group: string, resource: string): StorageResource {
   // Preferred version first.

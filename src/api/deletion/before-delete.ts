@@ -13,20 +13,20 @@ import type { DeleteReason } from './reasons.ts';
 export type { DeleteDecision } from './delete-decision.ts';
 
 export interface DeleteInput {
-  /** As stored, with uid and resourceVersion. */
+  /** The stored object, with uid and resourceVersion. */
   readonly object: KubeObject;
   readonly options: DeleteOptions;
   readonly resource: ResourceInfo;
-  /** Absent for types that are not graceful: all but pods. */
+  /** Absent for types without graceful deletion, which are all but pods. */
   readonly grace?: GraceRule;
   /** Epoch ms. */
   readonly now: number;
 }
 
 /**
- * The whole of a DELETE on one object (API-243): options, preconditions, grace, finalizers of garbage collection, then whether the
- * object stays. Follows apiserver `rest.BeforeDelete` and `registry.Store.Delete`. Pure and total: what it refuses is a value too.
- * Admission lies between this decision and the write and is the caller's.
+ * Decides a DELETE of one object (API-243): options, preconditions, grace, finalizers of garbage collection, then whether the object stays.
+ * Follows apiserver `rest.BeforeDelete` and `registry.Store.Delete`. Pure and total: a refusal is a value too. Admission runs between this
+ * decision and the write, in the caller.
  */
 export function decideDelete(input: DeleteInput): DeleteDecision {
   const { object, options, resource } = input;
@@ -50,11 +50,11 @@ export function decideDelete(input: DeleteInput): DeleteDecision {
 type GraceStep =
   /** The type is not graceful, or the grace period is over. */
   | { readonly grace: 'none' }
-  /** Shutting down already, and this request does not hurry it. */
+  /** The object is already shutting down, and this request does not shorten the grace period. */
   | { readonly grace: 'pending' }
   | { readonly grace: 'set'; readonly first: boolean; readonly deadline: number; readonly seconds: number };
 
-/** Where the object stands with its grace period (API-253, API-310..313). */
+/** The state of the object's grace period (API-253, API-310..313). */
 function graceStep({ object, options, grace, now }: DeleteInput): GraceStep {
   if (grace === undefined) return { grace: 'none' };
   const requested = atLeastOneIfNegative(options.gracePeriodSeconds);
@@ -68,7 +68,8 @@ function graceStep({ object, options, grace, now }: DeleteInput): GraceStep {
   if (requested === undefined || requested >= current) return { grace: 'pending' };
   const earlier = deadline + (requested - current) * 1000;
   if (earlier >= now) return { grace: 'set', first: false, deadline: earlier, seconds: requested };
-  // The requested time is past already. One second keeps the deletion graceful: the runner, not this request, ends it.
+  // The requested time has already passed. One second keeps the deletion graceful, because the runner of the object completes it, not this
+  // request.
   return { grace: 'set', first: false, deadline: now, seconds: requested === 0 ? 0 : 1 };
 }
 
@@ -95,11 +96,11 @@ function decideGraceful(
   return { outcome: 'remove', object: next, answer: 'removedObject', reason: 'gracePeriodZero' };
 }
 
-/** No grace: the object goes unless a finalizer holds it (API-249, API-250, API-252). */
+/** Without grace, the object is removed unless a finalizer holds it (API-249, API-250, API-252). */
 function decideImmediate({ object, options, now }: DeleteInput, finalizers: readonly string[]): DeleteDecision {
   const held = object.metadata?.finalizers ?? [];
   if (finalizers.length === 0) {
-    // Upstream answers a dry run from an update it never made, hence the empty object (API-257).
+    // Upstream answers a dry run with the result of an update that it never made, hence the empty object (API-257).
     const answer = isDryRun(options) && held.length > 0 ? 'emptyObject' : 'removedObject';
     const reason = held.length > 0 ? 'garbageCollectionFinalizersDropped' : 'noFinalizers';
     return { outcome: 'remove', object, answer, reason };
@@ -136,11 +137,11 @@ function waitingFor(finalizers: readonly string[]): DeleteReason {
 function deletionTime(meta: ObjectMeta | undefined): number | undefined {
   const text = meta?.deletionTimestamp;
   if (text === undefined || text === null || text === '') return undefined;
-  // A timestamp that cannot be read counts as long past.
+  // An unreadable timestamp counts as long past.
   return parseTime(text) ?? 0;
 }
 
-/** The spec will not change any more, but controllers must process the object again (API-075). */
+/** The spec no longer changes, but controllers must process the object again (API-075). */
 function bumpedGeneration(object: KubeObject): Pick<ObjectMeta, 'generation'> {
   const generation = object.metadata?.generation ?? 0;
   return generation > 0 ? { generation: generation + 1 } : {};

@@ -8,12 +8,12 @@ import type { DeleteDecision } from './delete-decision.ts';
 import { validateDeleteOptions } from './delete-options.ts';
 import { failedPrecondition } from './preconditions.ts';
 
-/** Holds a CustomResourceDefinition until its objects are gone. */
+/** This finalizer holds a CustomResourceDefinition until its objects are deleted. */
 export const CUSTOM_RESOURCE_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 /**
- * DELETE of a CustomResourceDefinition: the first one only marks it, so that its objects can be deleted; what the policy says is not
- * heard then (API-456). A further one is ordinary. Follows apiextensions `registry/customresourcedefinition/etcd.go`.
+ * DELETE of a CustomResourceDefinition. The first DELETE only marks it, so that its objects can be deleted, and ignores the propagation
+ * policy (API-456). A further one is ordinary. Follows apiextensions `registry/customresourcedefinition/etcd.go`.
  */
 export function decideDefinitionDelete(input: DeleteInput): DeleteDecision {
   const { object, options, resource, now } = input;
@@ -31,7 +31,7 @@ export function decideDefinitionDelete(input: DeleteInput): DeleteDecision {
   return { outcome: 'update', object: terminating(object, now), reason: 'definitionTerminating' };
 }
 
-/** Neither grace period nor generation change here. */
+/** Grace period and generation do not change here. */
 function terminating(definition: KubeObject, now: number): KubeObject {
   const held = definition.metadata?.finalizers ?? [];
   const finalizers = held.includes(CUSTOM_RESOURCE_CLEANUP) ? held : [...held, CUSTOM_RESOURCE_CLEANUP];

@@ -7,8 +7,8 @@ import type { DeleteDecision } from './delete-decision.ts';
 import type { DeleteOptions } from './delete-options.ts';
 
 /**
- * The HTTP status of a DELETE. The body says whether the object is gone, the status does not: 202 only where something stays
- * although the client asked, in the older form, not to orphan (API-254).
+ * The HTTP status of a DELETE. The body says whether the object is gone; the status does not. It is 202 only if the object stays although
+ * the client set `orphanDependents: false` (API-254).
  */
 export function deleteStatusCode(decision: DeleteDecision, options: DeleteOptions): number {
   if (decision.outcome === 'refuse') return decision.error.code;
@@ -17,13 +17,13 @@ export function deleteStatusCode(decision: DeleteDecision, options: DeleteOption
 
 export interface DeleteAnswer {
   readonly code: number;
-  /** An object: it is still there, or its type always answers with objects. A Status: gone, or refused. */
+  /** An object if it still exists or if its type always answers with objects. A Status if it is gone or the request was refused. */
   readonly body: KubeObject | Status;
 }
 
 /**
- * Status and body of a DELETE (API-043, 249, 250, 254, 257). `stored` is the object as the store has it now, with its new
- * resourceVersion, where the decision was an update that was written.
+ * The status and body of a DELETE (API-043, 249, 250, 254, 257). `stored` is the object after the write, with its new resourceVersion, if
+ * the decision was an update.
  */
 export function deleteAnswer(
   decision: DeleteDecision,

@@ -11,9 +11,9 @@ export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
 export interface DeleteOptions {
   /** Seconds; negative counts as 1 (API-255). */
   gracePeriodSeconds?: number;
-  /** A {@link PropagationPolicy} once {@link validateDeleteOptions} let it pass. */
+  /** One of {@link PropagationPolicy} after {@link validateDeleteOptions} accepted it. */
   propagationPolicy?: string;
-  /** The older form of the policy; not together with it (API-241). */
+  /** The older form of the policy. The two exclude each other (API-241). */
   orphanDependents?: boolean;
   preconditions?: { uid?: string; resourceVersion?: string };
   /** `['All']`: answer, but change nothing. */
@@ -26,7 +26,7 @@ export function isDryRun(options: DeleteOptions): boolean {
   return (options.dryRun?.length ?? 0) > 0;
 }
 
-/** The 422 for options that cannot be (API-241, API-236); undefined when they can. */
+/** The 422 for invalid options (API-241, API-236); undefined for valid ones. */
 export function validateDeleteOptions(options: DeleteOptions): StatusError | undefined {
   const errors: FieldError[] = [];
   const { propagationPolicy: policy, orphanDependents, dryRun } = options;
@@ -46,16 +46,16 @@ export function validateDeleteOptions(options: DeleteOptions): StatusError | und
 }
 
 /**
- * Options of a DELETE without a body (API-240). Preconditions stand flat as `uid` and `resourceVersion` (apimachinery
- * `Convert_url_Values_To_v1_DeleteOptions`); given empty they count as not given. Throws a 400 StatusError for a grace period
- * that is no integer.
+ * Options of a DELETE without a body (API-240). Preconditions are the flat parameters `uid` and `resourceVersion` (apimachinery
+ * `Convert_url_Values_To_v1_DeleteOptions`); empty values count as absent. Throws a 400 StatusError for a grace period that is not an
+ * integer.
  */
 export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
   const options: DeleteOptions = {};
   const grace = query.get('gracePeriodSeconds');
   if (grace !== null) options.gracePeriodSeconds = parseSeconds(grace);
   const orphan = query.get('orphanDependents');
-  // Query booleans never fail (API-016): everything but a spelled-out no is a yes.
+  // Query booleans never fail (API-016): every value except an explicit false is true.
   if (orphan !== null) options.orphanDependents = orphan.toLowerCase() !== 'false' && orphan !== '0';
   const policy = query.get('propagationPolicy');
   if (policy !== null) options.propagationPolicy = policy;
@@ -80,9 +80,9 @@ function parseSeconds(text: string): number {
 }
 
 /**
- * Options from a decoded request body (API-240): an object, or anything else a client may have sent. Null and unknown fields
- * count as not given. Throws a 400 StatusError for another kind or a wrong type. The caller has already made sure that
- * the body is not empty; with a body the query is ignored.
+ * Options from a decoded request body (API-240): an object, or any other value that a client sent. Null and unknown fields count as absent.
+ * Throws a 400 StatusError for another kind or a wrong type. The caller has already checked that the body is not empty; the query is
+ * ignored if there is a body.
  */
 export function deleteOptionsFromBody(body: unknown): DeleteOptions {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

@@ -3,7 +3,7 @@ import type { KubeObject, ObjectMeta } from '../meta/object-meta.ts';
 
 /** Rows and objects for the tests of this folder only. */
 
-/** 2026-11-21T12:00:00.250Z: not on a whole second, so that cutting shows. */
+/** 2026-11-21T12:00:00.250Z, which is not a whole second, so that truncation shows. */
 export const NOW = Date.UTC(2026, 10, 21, 12, 0, 0, 250);
 export const NOW_TEXT = '2026-11-21T12:00:00Z';
 export const EARLIER_TEXT = '2026-11-21T11:00:00Z';
@@ -80,7 +80,7 @@ export function namespace(
   };
 }
 
-/** Freezes all the way down, so that a decision that changes its input throws. */
+/** Freezes an object at every depth, so that a decision that changes its input throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

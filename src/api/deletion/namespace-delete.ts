@@ -10,12 +10,12 @@ import { validateDeleteOptions } from './delete-options.ts';
 import { failedPrecondition, storagePreconditionText } from './preconditions.ts';
 import { replaceGarbageCollectionFinalizers } from './propagation.ts';
 
-/** Namespaces the cluster cannot do without (API-304). `kube-node-lease` is not among them. */
+/** Namespaces that the cluster needs and that cannot be deleted (API-304). `kube-node-lease` is not among them. */
 const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 /**
- * DELETE of a namespace: first it only becomes Terminating, so that its content can be emptied; once `spec.finalizers` is empty a
- * further DELETE is an ordinary one (API-301, 302, 304). Follows upstream `registry/core/namespace/storage`.
+ * DELETE of a namespace. At first it only becomes Terminating, so that its content can be deleted; once `spec.finalizers` is empty, a
+ * further DELETE is ordinary (API-301, 302, 304). Follows upstream `registry/core/namespace/storage`.
  */
 export function decideNamespaceDelete(input: Omit<DeleteInput, 'grace'>): DeleteDecision {
   const { object, options, resource, now } = input;
@@ -38,7 +38,7 @@ export function decideNamespaceDelete(input: Omit<DeleteInput, 'grace'>): Delete
   return decideDelete(input);
 }
 
-/** True while `spec.finalizers` holds anything: content may be left (API-302, API-306). */
+/** True while `spec.finalizers` is not empty, because content may be left (API-302, API-306). */
 export function hasNamespaceFinalizers(namespace: KubeObject): boolean {
   const { finalizers } = (namespace['spec'] ?? {}) as { finalizers?: unknown };
   return Array.isArray(finalizers) && finalizers.length > 0;
@@ -48,7 +48,7 @@ function isTerminating(object: KubeObject): boolean {
   return Boolean(object.metadata?.deletionTimestamp);
 }
 
-/** Neither grace period nor generation change here, unlike everywhere else (API-301). */
+/** Grace period and generation do not change here, unlike for all other kinds (API-301). */
 function terminating(object: KubeObject, options: DeleteOptions, now: number): KubeObject {
   const held = object.metadata?.finalizers ?? [];
   const finalizers = replaceGarbageCollectionFinalizers(held, wantedFinalizers(held, options));

@@ -2,12 +2,12 @@ import type { ResourceInfo } from '../kinds/resource-info.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 
 /**
- * How long an object may shut down after its first DELETE, in whole seconds, never negative. Only types that have such a rule are
- * graceful; `requested` is the option of the request with negatives already made 1 (API-255).
+ * The grace period of an object at its first DELETE, in whole seconds, never negative. Only types with such a rule are graceful.
+ * `requested` is the option of the request, in which negatives are already 1 (API-255).
  */
 export type GraceRule = (object: KubeObject, requested: number | undefined) => number;
 
-/** Pods: nobody has to shut down what was never started or has already ended (API-310). */
+/** A pod that never started or has already finished has no grace period (API-310). */
 export const podGrace: GraceRule = (pod, requested) => {
   const spec = (pod['spec'] ?? {}) as { nodeName?: unknown; terminationGracePeriodSeconds?: unknown };
   const status = (pod['status'] ?? {}) as { phase?: unknown };
@@ -18,7 +18,7 @@ export const podGrace: GraceRule = (pod, requested) => {
   return period < 0 ? 1 : period;
 };
 
-/** The rule of a type; undefined for all that are not graceful. */
+/** The grace rule of a type; undefined for types that are not graceful. */
 export function graceRuleOf(resource: Pick<ResourceInfo, 'group' | 'resource'>): GraceRule | undefined {
   return resource.group === '' && resource.resource === 'pods' ? podGrace : undefined;
 }

@@ -24,9 +24,9 @@ export function failedPrecondition(
 }
 
 /**
- * The options, with the uid of what a DELETE found first as a precondition unless it brought one. So it is for kinds whose deletion
- * takes other objects along: a later object of the name is another one, with other content (API-301). Follows the storage of
- * namespaces and of CustomResourceDefinitions upstream.
+ * The options with the uid that a DELETE found first as a precondition, unless the client set one. It serves kinds whose deletion includes
+ * other objects: a new object of the same name has other content (API-301). Follows the storage of namespaces and of
+ * CustomResourceDefinitions upstream.
  */
 export function impliedPreconditions(
   options: DeleteOptions,
@@ -41,8 +41,8 @@ export function impliedPreconditions(
 }
 
 /**
- * The 409 for a precondition that does not hold (API-242). It names the Kind where other conflicts name the plural. The
- * caller repeats the check on every object it re-reads, so that it holds up to the guarded write.
+ * The 409 for a failed precondition (API-242). It names the Kind where other conflicts name the plural. The caller repeats the check on
+ * every object that it reads again, so that it holds up to the guarded write.
  */
 export function checkDeletePreconditions(
   object: KubeObject,
@@ -61,7 +61,7 @@ export function preconditionConflict(failed: FailedPrecondition, gk: GroupKind, 
   return newConflict({ group: gk.group, resource: gk.kind }, name, why);
 }
 
-/** The wording of namespaces and of PUT (API-174, API-301): the storage layer's, with the plural. */
+/** The wording of namespaces and of PUT (API-174, API-301), which comes from the storage layer and has the plural. */
 export function storagePreconditionText(failed: FailedPrecondition): string {
   return failed.field === 'uid'
     ? `Precondition failed: UID in precondition: ${failed.wanted}, UID in object meta: ${failed.found}`

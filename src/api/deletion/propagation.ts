@@ -2,12 +2,12 @@ import type { DefaultPropagation } from '../kinds/resource-info.ts';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../meta/object-meta.ts';
 import type { DeleteOptions } from './delete-options.ts';
 
-/** All that decides about the finalizers of garbage collection. */
+/** The input for the finalizers of garbage collection. */
 export interface PropagationInput {
-  /** The object's, as stored. */
+  /** The finalizers of the stored object. */
   readonly finalizers: readonly string[];
   readonly options: Pick<DeleteOptions, 'propagationPolicy' | 'orphanDependents'>;
-  /** The default of the type in the version of the request (API-247). */
+  /** The default of the kind in the version of the request (API-247). */
   readonly defaultPropagation: DefaultPropagation;
 }
 
@@ -15,7 +15,7 @@ export function isGarbageCollectionFinalizer(finalizer: string): boolean {
   return finalizer === FINALIZER_ORPHAN || finalizer === FINALIZER_FOREGROUND;
 }
 
-/** Whether dependents must be released before the object may go (API-245). */
+/** True if dependents must be orphaned before the object may be removed (API-245). */
 export function shouldOrphan(input: PropagationInput): boolean {
   const { finalizers, options, defaultPropagation } = input;
   if (defaultPropagation === 'Unsupported') return false;
@@ -26,19 +26,19 @@ export function shouldOrphan(input: PropagationInput): boolean {
   return defaultPropagation === 'Orphan';
 }
 
-/** Whether blocking dependents must be gone before the object may go (API-246). */
+/** True if blocking dependents must be deleted before the object may be removed (API-246). */
 export function shouldForeground(input: PropagationInput): boolean {
   const { finalizers, options, defaultPropagation } = input;
   if (defaultPropagation === 'Unsupported') return false;
-  // The older option knows two outcomes only: released or left to the collector.
+  // The older option has only two outcomes: dependents are orphaned or left to the collector.
   if (options.orphanDependents !== undefined) return false;
   if (options.propagationPolicy !== undefined) return options.propagationPolicy === 'Foreground';
   return finalizers.find(isGarbageCollectionFinalizer) === FINALIZER_FOREGROUND;
 }
 
 /**
- * The finalizers after the DELETE (API-244). Others keep their places. When the *set* does not change the list is returned as
- * it is, so that a repeated DELETE does not reorder and thereby write (API-252).
+ * The finalizers after the DELETE (API-244). Other finalizers keep their positions. If the *set* does not change, the list is returned
+ * unchanged, so that a repeated DELETE does not reorder it and cause a write (API-252).
  */
 export function nextFinalizers(input: PropagationInput): readonly string[] {
   return replaceGarbageCollectionFinalizers(input.finalizers, {

@@ -1,6 +1,6 @@
 /**
- * Why a DELETE (or an update that ends a deletion) did what it did. The set is closed: metrics use the word as a label, explain
- * and the console print the sentence, tests enumerate it.
+ * The reason for the effect of a DELETE, or of an update that completes a deletion. The set is closed: metrics use the word as a label,
+ * explain prints the sentence, and tests enumerate it.
  */
 export const DELETE_REASONS = {
   // refuse

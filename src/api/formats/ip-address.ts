@@ -2,7 +2,7 @@
 export interface IpAddress {
   readonly family: 4 | 6;
   readonly bits: bigint;
-  /** The zone of an IPv6 address, behind `%`; empty: none. */
+  /** The zone of an IPv6 address, after `%`; empty if there is none. */
   readonly zone: string;
 }
 
@@ -11,7 +11,7 @@ export interface IpPrefix {
   readonly length: number;
 }
 
-/** Undefined for what is no address: leading zeros are not allowed. */
+/** Undefined if the text is not an address. Leading zeros are not allowed. */
 export function parseIpAddress(text: string): IpAddress | undefined {
   return text.includes(':') ? parseIpv6(text) : parseIpv4(text);
 }
@@ -107,7 +107,7 @@ export function formatIpPrefix({ address, length }: IpPrefix): string {
   return `${formatIpAddress(address)}/${length}`;
 }
 
-/** Without the bits that are not the network's. */
+/** Sets the bits after the prefix to zero. */
 export function maskPrefix({ address, length }: IpPrefix): IpPrefix {
   const rest = BigInt(widthOf(address) - length);
   return { address: { ...address, bits: (address.bits >> rest) << rest }, length };
@@ -119,7 +119,7 @@ export function containsAddress(prefix: IpPrefix, address: IpAddress): boolean {
   return prefix.address.bits >> rest === address.bits >> rest;
 }
 
-/** Whether an address lies within a network that is written as one. */
+/** True if an address lies within a network in text form. */
 export function isWithin(address: IpAddress, network: string): boolean {
   const prefix = parseIpPrefix(network);
   return prefix !== undefined && containsAddress(prefix, address);

@@ -1,6 +1,6 @@
 /**
- * Formats of texts that schemas may ask for (API-460; kube-openapi `pkg/validation/strfmt`, apiextensions
- * `pkg/apiserver/validation/formats.go`). All others are accepted in a schema and mean nothing.
+ * String formats of schemas (API-460; kube-openapi `pkg/validation/strfmt`, apiextensions `pkg/apiserver/validation/formats.go`). A schema
+ * may have other formats, which have no effect.
  */
 type Check = (text: string) => boolean;
 
@@ -24,7 +24,7 @@ const RGB_COLOR = new RegExp(`^rgb\\(\\s*${RGB_PART}\\s*,\\s*${RGB_PART}\\s*,\\s
 const TIME_OF_DAY = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/;
 const ADDRESS = /^[^\s@<>"(),:;[\]\\]+@[^\s@<>"(),:;[\]\\]+$/;
 
-/** By name without dashes. */
+/** Checks by format name without dashes. */
 const CHECKS: Readonly<Record<string, Check>> = {
   bsonobjectid: (text) => /^[0-9a-fA-F]{24}$/.test(text),
   uri: isRequestUri,
@@ -57,7 +57,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   k8slongname: (text) => Buffer.byteLength(text) <= 253 && LONG_NAME.test(text),
 };
 
-/** How to check a format; undefined for one that is not known. Dashes in the name do not count. */
+/** The check of a format; undefined for an unknown format. Dashes in the name are ignored. */
 export function stringFormat(name: string): Check | undefined {
   const normal = name.replaceAll('-', '');
   return Object.hasOwn(CHECKS, normal) ? CHECKS[normal] : undefined;
@@ -81,12 +81,12 @@ function isDateTime(text: string): boolean {
 }
 
 const GO_DURATION = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-/** From the first digit of a number on only: long ones take linear time. */
+/** The expression starts at the first digit of a number, so that long texts take linear time. */
 const NUMBER_WITH_UNIT = /(?<!\d)\d+(?!\d)\s*([A-Za-zµ]+)/g;
 const UNITS = ['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk'];
 const UNIT_WORDS = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 
-/** As Go writes durations, or numbers with units in words: `22 ns`, `3 days`. */
+/** A duration in Go's form, or numbers with units in words: `22 ns`, `3 days`. */
 function isDuration(text: string): boolean {
   if (GO_DURATION.test(text)) return true;
   return [...text.matchAll(NUMBER_WITH_UNIT)].some(([, word = '']) => {
@@ -106,7 +106,7 @@ function isRequestUri(text: string): boolean {
   return !/[\s<>"{}|\\^`]/.test(authority) && /^(?:[^@]*@)?(?:\[[^\]]*\]|[^:]*)(?::\d*)?$/.test(authority);
 }
 
-/** `sloppy`: octets may have leading zeros, as old Go versions took them. */
+/** `sloppy` allows leading zeros in octets, as old Go versions did. */
 function isIpAddress(text: string, octets: 'sloppy' | 'strict'): boolean {
   if (!text.includes(':')) return isIpv4(text, octets);
   const halves = text.split('::');

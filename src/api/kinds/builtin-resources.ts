@@ -4,7 +4,7 @@ import type { ResourceInfo, SubresourceInfo, Verb } from './resource-info.ts';
 
 export interface ApiGroup {
   readonly group: string;
-  /** Preferred one first. */
+  /** The preferred version is first. */
   readonly versions: readonly string[];
 }
 
@@ -15,7 +15,7 @@ interface ResourceRow {
   readonly kind: string;
   readonly singular: string;
   readonly namespaced: boolean;
-  /** Absent: all eight. */
+  /** If absent, all eight. */
   readonly verbs?: readonly Verb[];
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
@@ -27,7 +27,7 @@ const ALL_VERBS: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get
 let resources: readonly ResourceInfo[] | undefined;
 const byName = new Map<string, ResourceInfo>();
 
-/** Where Go keeps the types of a group; the key into the type table, spelled without loading that table. */
+/** The Go package of a group's types, which is the key into the type table. It is spelled out so that the table need not be loaded. */
 function typePackage(group: string, version: string): string {
   if (group === 'apiextensions.k8s.io') return `apiextensions-apiserver/pkg/apis/apiextensions/${version}`;
   if (group === 'apiregistration.k8s.io') return `kube-aggregator/pkg/apis/apiregistration/${version}`;
@@ -55,7 +55,7 @@ function resourceFrom(row: ResourceRow): ResourceInfo {
   };
 }
 
-/** Resources served by default (API-399): core first, then groups in the order of API-398, preferred version first. */
+/** Resources served by default (API-399): core first, then groups in the order of API-398, each with its preferred version first. */
 export function builtinResources(): readonly ResourceInfo[] {
   if (resources === undefined) {
     resources = (JSON.parse(resourcesJson) as ResourceRow[]).map(resourceFrom);
@@ -69,7 +69,7 @@ export function findResource(group: string, version: string, resource: string): 
   return byName.get(`${group}/${version}/${resource}`);
 }
 
-/** The groups under `/apis` in the order of API-398; the core group, served under `/api`, is not one of them. */
+/** The groups under `/apis` in the order of API-398. The core group is under `/api` and not among them. */
 export function apiGroups(): ApiGroup[] {
   const groups = new Map<string, string[]>();
   for (const { group, version } of builtinResources()) {

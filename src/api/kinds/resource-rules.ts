@@ -2,17 +2,17 @@ import type { GroupResource } from '../meta/group-version-kind.ts';
 import type { ResourceInfo } from './resource-info.ts';
 
 /**
- * Facts about a built-in resource that discovery lacks. Keys are `group/resource` with an empty group for core; a row
- * holds for every version of the resource (the versions served by default never differ here).
+ * Facts about a built-in resource that discovery lacks. Keys are `group/resource` with an empty group for core. A row applies to every
+ * version of the resource, because the versions served by default never differ here.
  */
 const key = (resource: GroupResource): string => `${resource.group}/${resource.resource}`;
 
-/** API-247: the controllers of old orphan their dependents by default. */
+/** The oldest controllers orphan their dependents by default (API-247). */
 const ORPHANS_BY_DEFAULT: ReadonlySet<string> = new Set(['/replicationcontrollers', 'batch/jobs']);
-/** API-247: garbage collection does not apply at all. */
+/** Garbage collection does not apply to these resources (API-247). */
 const WITHOUT_GARBAGE_COLLECTION: ReadonlySet<string> = new Set(['/events', 'events.k8s.io/events']);
 
-/** API-250; all of resource.k8s.io besides. */
+/** These resources answer a DELETE with the object (API-250), as do all of resource.k8s.io. */
 const RETURNS_DELETED_OBJECT: ReadonlySet<string> = new Set([
   '/namespaces',
   '/persistentvolumeclaims',
@@ -44,7 +44,7 @@ const CREATED_BY_PUT: ReadonlySet<string> = new Set([
   'rbac.authorization.k8s.io/roles',
 ]);
 
-/** API-172; all of admissionregistration.k8s.io besides. */
+/** A PUT of these resources needs a resourceVersion (API-172), as does one of admissionregistration.k8s.io. */
 const PUT_NEEDS_RESOURCE_VERSION: ReadonlySet<string> = new Set([
   'apiextensions.k8s.io/customresourcedefinitions',
   'apiregistration.k8s.io/apiservices',
@@ -57,7 +57,10 @@ const PUT_NEEDS_RESOURCE_VERSION: ReadonlySet<string> = new Set([
   'storage.k8s.io/volumeattachments',
 ]);
 
-/** API-074; all of apps except controllerrevisions and all of admissionregistration.k8s.io besides. */
+/**
+ * The rules for generation (API-074). All of apps except controllerrevisions, and all of admissionregistration.k8s.io, count changes of the
+ * spec too.
+ */
 const COUNTS_GENERATIONS: ReadonlySet<string> = new Set([
   '/pods',
   '/podtemplates',
@@ -109,8 +112,8 @@ export function generationOf(resource: GroupResource): ResourceInfo['generation'
 }
 
 /**
- * API-063. The name of a StatefulSet becomes the host name of its pods, hence a label (apps `ValidateStatefulSetName`).
- * APIServices (`v1.` is one) and IP addresses have names that are no DNS subdomains; requests for certificates may have any.
+ * Rules for names (API-063). The name of a StatefulSet becomes the host name of its pods, hence a label (apps `ValidateStatefulSetName`).
+ * APIServices (such as `v1.`) and IP addresses have names that are not DNS subdomains; CertificateSigningRequests may have any name.
  */
 export function nameRuleOf(resource: GroupResource): ResourceInfo['nameRule'] {
   if (resource.group === 'rbac.authorization.k8s.io') return 'pathSegment';

@@ -1,27 +1,27 @@
 import { typesJson } from './types.generated.ts';
 
-/** Wire type of one value of the field in protobuf; of the elements in a list, of the values in a map. */
+/** The protobuf wire type of a field's value, of its elements if it is a list, and of its values if it is a map. */
 export type FieldWire = 'varint' | 'bytes' | 'fixed64';
 
-/** One field of a struct of the API, as its Go declaration has it. Facts only; who reads them decides what they mean. */
+/** One field of an API struct, as its Go declaration has it. It holds only facts. */
 export interface FieldInfo {
-  /** JSON name. Empty for inline fields, which only `structFieldsOf` shows. */
+  /** The JSON name. Empty for inline fields, which only `structFieldsOf` returns. */
   readonly name: string;
-  /** Number in the message of the struct that declares the field; 0 where the field has no protobuf form. */
+  /** The field number in the message of the declaring struct; 0 if the field has no protobuf form. */
   readonly number: number;
   readonly wire: FieldWire;
-  /** Type of the value, or of the elements or map values: a struct of this table, a scalar, or a special type. */
+  /** The type of the value, element or map value: a struct of this table, a scalar, or a special type. */
   readonly type: string;
   readonly pointer: boolean;
   readonly list: boolean;
-  /** Map with string keys. With `list` its values are lists. */
+  /** A map with string keys. If `list` is also true, its values are lists. */
   readonly map: boolean;
   readonly omitempty: boolean;
   /** Required by the published schema. */
   readonly required: boolean;
-  /** Struct whose fields appear in JSON as if declared here. */
+  /** A struct whose fields appear in JSON as fields of this struct. */
   readonly inline: boolean;
-  /** The list is a Go type with a name, so protobuf wraps it in a message `{1: items}` (`ExtraValue`, `Verbs`). */
+  /** The list is a named Go type, so protobuf wraps it in a message `{1: items}` (`ExtraValue`, `Verbs`). */
   readonly namedList: boolean;
   /** `merge`, `replace`, `retainKeys` or `merge,retainKeys`. */
   readonly patchStrategy?: string;
@@ -42,9 +42,9 @@ export interface UnionInfo {
 
 export interface TypeInfo {
   readonly name: string;
-  /** As JSON shows them: inline structs expanded. */
+  /** The fields of the JSON form, with inline structs expanded. */
   readonly fields: readonly FieldInfo[];
-  /** `atomic`: server-side apply takes the struct as one value. */
+  /** `atomic` makes server-side apply treat the struct as one value. */
   readonly mapType?: 'atomic' | 'granular';
   readonly openapiType?: string;
   readonly format?: string;
@@ -52,7 +52,7 @@ export interface TypeInfo {
 }
 
 /**
- * Types with a JSON form of their own. They have no fields here.
+ * Types with a special JSON form. They have no fields here.
  *
  * | type | JSON |
  * |---|---|
@@ -76,9 +76,9 @@ export type SpecialType =
 
 export type ScalarType = 'string' | 'bool' | 'int32' | 'int64' | 'float64' | 'bytes';
 
-/** The struct inside the three `JSONSchemaPropsOr…` types. */
+/** The struct in the three `JSONSchemaPropsOr…` types. */
 export const JSON_SCHEMA_PROPS = 'apiextensions-apiserver/pkg/apis/apiextensions/v1.JSONSchemaProps';
-/** Package of the types every group version shares. */
+/** The package of the types that all group versions share. */
 export const META_V1 = 'apimachinery/pkg/apis/meta/v1';
 
 const SPECIAL_TYPES: ReadonlySet<string> = new Set<SpecialType>([
@@ -103,7 +103,7 @@ export function isScalarType(type: string): type is ScalarType {
   return SCALAR_TYPES.has(type);
 }
 
-/** Kinds that every group version accepts, because clients send options in the group they talk to. */
+/** Kinds that every group version accepts, because clients send options in the group of the request. */
 const KINDS_OF_EVERY_GROUP_VERSION: ReadonlySet<string> = new Set([
   'CreateOptions',
   'DeleteOptions',
@@ -113,7 +113,7 @@ const KINDS_OF_EVERY_GROUP_VERSION: ReadonlySet<string> = new Set([
   'UpdateOptions',
   'WatchEvent',
 ]);
-/** Further kinds of `meta.k8s.io/v1`, for older clients also of `v1beta1`; Status and discovery documents say `v1`. */
+/** Other kinds of `meta.k8s.io/v1`, and for older clients of `v1beta1`. Status and discovery documents have the version `v1`. */
 const META_KINDS: ReadonlySet<string> = new Set([
   'APIGroup',
   'APIGroupList',
@@ -125,7 +125,7 @@ const META_KINDS: ReadonlySet<string> = new Set([
   'Table',
 ]);
 
-/** Not served, but clients send it to the pods of today (API-317); its fields are those of policy/v1. */
+/** Not served, but clients send it for pods (API-317). It has the fields of policy/v1. */
 const OLDER_EVICTION = 'policy/v1beta1/Eviction';
 
 const META_VERSIONS: ReadonlySet<string> = new Set(['v1', 'meta.k8s.io/v1', 'meta.k8s.io/v1beta1']);
@@ -138,7 +138,7 @@ type FieldRow = readonly [name: string, number: number, reference: number, flags
 type TypeRow = readonly [fields: readonly FieldRow[], about?: Omit<TypeInfo, 'name' | 'fields'>];
 
 interface Table {
-  /** Names by reference number; the first ones are the types, in the order of their rows. */
+  /** Names by reference number. The first ones are the types, in row order. */
   readonly references: readonly string[];
   readonly types: readonly TypeRow[];
   readonly kinds: Readonly<Record<string, readonly [path: string, kinds: readonly string[]]>>;
@@ -147,7 +147,7 @@ interface Table {
 interface LoadedTable {
   readonly references: readonly string[];
   readonly rows: ReadonlyMap<string, TypeRow>;
-  /** `apps/v1/Deployment` -> type name. */
+  /** Type names by kind, such as `apps/v1/Deployment`. */
   readonly kinds: ReadonlyMap<string, string>;
 }
 
@@ -158,7 +158,7 @@ const fieldIndexes = new Map<string, ReadonlyMap<string, FieldInfo>>();
 
 const NO_FIELDS: readonly FieldInfo[] = [];
 
-/** Parsing costs milliseconds, so it waits for the first question. */
+/** Parsing takes milliseconds, so the table is parsed on first use. */
 function table(): LoadedTable {
   if (loaded !== undefined) return loaded;
   const parsed = JSON.parse(typesJson) as Table;
@@ -173,7 +173,7 @@ function table(): LoadedTable {
 }
 
 /**
- * Go's protobuf generator derives the wire type from the Go type and ignores the struct tag, which is wrong in places
+ * The wire types come from the Go types, as in Go's protobuf generator, because the struct tags are wrong in places
  * (`ListMeta.remainingItemCount`, `DeleteOptions.propagationPolicy`).
  */
 function wireOf(type: string): FieldWire {
@@ -201,7 +201,7 @@ function fieldFrom(row: FieldRow): FieldInfo {
   };
 }
 
-/** Type of a kind; undefined if no default installation serves it. */
+/** The type of a kind; undefined if no default installation serves it. */
 export function typeNameOf(apiVersion: string, kind: string): string | undefined {
   const key = `${apiVersion}/${kind}`;
   const found = table().kinds.get(key === OLDER_EVICTION ? 'policy/v1/Eviction' : key);
@@ -210,7 +210,7 @@ export function typeNameOf(apiVersion: string, kind: string): string | undefined
   return META_VERSIONS.has(apiVersion) && META_KINDS.has(kind) ? `${META_V1}.${kind}` : undefined;
 }
 
-/** Fields as declared, inline structs as one field: the shape protobuf has. Empty for scalar, special, unknown types. */
+/** The declared fields with inline structs as one field, as in protobuf. Empty for scalar, special and unknown types. */
 export function structFieldsOf(typeName: string): readonly FieldInfo[] {
   let fields = structFields.get(typeName);
   if (fields === undefined) {
@@ -222,7 +222,7 @@ export function structFieldsOf(typeName: string): readonly FieldInfo[] {
   return fields;
 }
 
-/** A struct embedded without a number (TypeMeta) is not part of the message, and neither are its fields. */
+/** A struct that is embedded without a number (TypeMeta) is not part of the message, nor are its fields. */
 function expandInline(typeName: string): FieldInfo[] {
   return structFieldsOf(typeName).flatMap((field) => {
     if (!field.inline) return [field];
@@ -243,7 +243,7 @@ export function typeInfo(typeName: string): TypeInfo | undefined {
   return info;
 }
 
-/** Fields as JSON shows them, in declaration order, inline structs expanded (so `kind` and `apiVersion` come first). */
+/** The fields of the JSON form in declaration order. Inline structs are expanded, so `kind` and `apiVersion` come first. */
 export function fieldsOf(typeName: string): readonly FieldInfo[] {
   return typeInfo(typeName)?.fields ?? NO_FIELDS;
 }

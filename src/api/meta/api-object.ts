@@ -1,6 +1,6 @@
 /**
- * An object of the API in anybody's types: `KubeObject`, the classes of `@kubernetes/client-node`, an interface of the
- * caller's own. It names only the fields that a caller's object must not contradict; all others are left alone.
+ * An API object in any type of the caller: `KubeObject`, the classes of `@kubernetes/client-node`, or an own interface. It lists only the
+ * fields that a caller's type must not contradict.
  */
 export interface ApiObject {
   /** Group and version: `apps/v1`, or `v1` alone for the core group. */
@@ -11,7 +11,7 @@ export interface ApiObject {
   readonly metadata?: ApiObjectMeta | undefined;
 }
 
-/** Metadata in anybody's types. Times are left out: they are strings here and `Date` in `@kubernetes/client-node`. */
+/** Metadata in any type of the caller. Times are left out, because they are strings here and `Date` in `@kubernetes/client-node`. */
 export interface ApiObjectMeta {
   /** Its name, unique in its namespace among its kind. */
   readonly name?: string | undefined;
@@ -19,21 +19,21 @@ export interface ApiObjectMeta {
   readonly generateName?: string | undefined;
   /** Its namespace; absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
-  /** Its identity, made by the server: another object of the name has another uid. */
+  /** Its identity, set by the server. Another object of the same name has another uid. */
   readonly uid?: string | undefined;
   /** The version of the object, to be compared for equality only. */
   readonly resourceVersion?: string | undefined;
   /** The labels that selectors match. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Notes of tools about the object. */
+  /** Annotations, which tools attach to the object. */
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   /** The finalizers, which keep the object after its deletion until its cleanup is done. */
   readonly finalizers?: readonly string[] | undefined;
-  /** Only what is asked to be created may leave out a uid. */
+  /** An owner reference may lack a uid only in an object to create. */
   readonly ownerReferences?: readonly ApiOwnerReference[] | undefined;
 }
 
-/** An owner reference in anybody's types. */
+/** An owner reference in any type of the caller. */
 export interface ApiOwnerReference {
   /** Group and version of the owner. */
   readonly apiVersion: string;

@@ -1,6 +1,6 @@
 import { formatTime } from './time.ts';
 
-/** One entry of `status.conditions`, as most kinds have it (apimachinery `metav1.Condition` and its forerunners). */
+/** One entry of `status.conditions` in its usual form (apimachinery `metav1.Condition` and its predecessors). */
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -21,7 +21,7 @@ export function isConditionTrue(conditions: readonly Condition[] | null | undefi
   return findCondition(conditions, type)?.status === 'True';
 }
 
-/** The list with a condition set; its time moves only with its status. `now` in epoch ms. */
+/** The list with a condition set. Its transition time changes only with its status. `now` is in epoch ms. */
 export function withCondition(
   conditions: readonly Condition[] | null | undefined,
   condition: Condition,

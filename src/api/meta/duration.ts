@@ -27,17 +27,17 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Two units, the smaller left out when zero: `5m30s`, `5m`. */
+/** Two units, without the smaller one if it is zero: `5m30s`, `5m`. */
 function pair(seconds: number, [big, bigName]: [number, string], [small, smallName]: [number, string]): string {
   const rest = Math.floor((seconds % big) / small);
   const head = `${Math.floor(seconds / big)}${bigName}`;
   return rest === 0 ? head : `${head}${rest}${smallName}`;
 }
 
-/** An age with two or three significant digits (API-436). Negative = in the future. */
+/** An age with two or three significant digits (API-436). Negative values are in the future. */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
-  // Clocks of two machines may differ by a second: that much future is still now.
+  // The clocks of two machines may differ by a second, so a time up to one second in the future counts as now.
   if (seconds < -1) return '<invalid>';
   if (seconds < 0) return '0s';
   if (seconds < 2 * MINUTE) return `${seconds}s`;

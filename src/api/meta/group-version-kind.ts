@@ -26,7 +26,7 @@ export interface GroupResource {
 
 /**
  * Splits `apps/v1` or `v1`. Undefined for more than one slash. Like upstream, the empty text and `/` parse to an empty
- * group version, and `apps/` to one without version: who needs a version must look (API-067).
+ * group version, and `apps/` to one without version; a caller that needs a version must check (API-067).
  */
 export function parseGroupVersion(apiVersion: string): GroupVersion | undefined {
   if (apiVersion === '' || apiVersion === '/') return { group: '', version: '' };
@@ -36,22 +36,22 @@ export function parseGroupVersion(apiVersion: string): GroupVersion | undefined 
   return { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
-/** `apps/v1`, or `v1` for the core group: what stands in `apiVersion`. */
+/** `apps/v1`, or `v1` for the core group: the value of `apiVersion`. */
 export function apiVersionOf(gv: GroupVersion): string {
   return gv.group === '' ? gv.version : `${gv.group}/${gv.version}`;
 }
 
-/** `deployments.apps`, `pods`: how messages name a resource (API-042). */
+/** A resource in messages: `deployments.apps`, `pods` (API-042). */
 export function formatGroupResource(gr: GroupResource): string {
   return gr.group === '' ? gr.resource : `${gr.resource}.${gr.group}`;
 }
 
-/** `Deployment.apps`, `Pod`: how messages name a kind (API-042). */
+/** A kind in messages: `Deployment.apps`, `Pod` (API-042). */
 export function formatGroupKind(gk: GroupKind): string {
   return gk.group === '' ? gk.kind : `${gk.kind}.${gk.group}`;
 }
 
-/** `apps/v1, Kind=Deployment`, `/v1, Kind=Event`: how upstream prints a full kind inside messages (API-067, API-223). */
+/** A full kind in messages: `apps/v1, Kind=Deployment`, `/v1, Kind=Event` (API-067, API-223). */
 export function formatGroupVersionKind(gvk: GroupVersionKind): string {
   return `${gvk.group}/${gvk.version}, Kind=${gvk.kind}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The part of every object that deletion is about. Field names and JSON shapes are Kubernetes' own
- * (apimachinery `pkg/apis/meta/v1/types.go`); all fields are optional because requests may leave any of them out.
+ * The metadata that deletion depends on. Field names and JSON shapes are Kubernetes' own (apimachinery `pkg/apis/meta/v1/types.go`); all
+ * fields are optional because a request may omit any of them.
  */
 export interface OwnerReference {
   /** Group and version of the owner. */
@@ -35,29 +35,29 @@ export interface ObjectMeta {
   generateName?: string;
   /** Its namespace; absent for cluster-scoped kinds. */
   namespace?: string;
-  /** Its identity, made by the server: another object of the name has another uid. */
+  /** Its identity, set by the server. Another object of the same name has another uid. */
   uid?: string;
   /** The version of the object, to be compared for equality only. */
   resourceVersion?: string;
-  /** Counts the changes of what is asked for, not of the status. */
+  /** The number of changes of the spec; changes of the status do not count. */
   generation?: number;
   /** RFC 3339, UTC, whole seconds: `2026-11-21T12:00:00Z`. */
   creationTimestamp?: string | null;
-  /** When it was, or will be, deleted; as {@link creationTimestamp}. */
+  /** The time of its deletion, past or planned, in the form of {@link creationTimestamp}. */
   deletionTimestamp?: string | null;
   /** Seconds. */
   deletionGracePeriodSeconds?: number | null;
   /** The labels that selectors match. */
   labels?: Record<string, string>;
-  /** Notes of tools about the object. */
+  /** Annotations, which tools attach to the object. */
   annotations?: Record<string, string>;
-  /** Whom it belongs to; it is collected when none of them is left. */
+  /** The owners. The object is collected when none of them is left. */
   ownerReferences?: OwnerReference[];
   /** The finalizers, which keep the object after its deletion until its cleanup is done. */
   finalizers?: string[];
   /** The managers of fields, for server-side apply. */
   managedFields?: ManagedFieldsEntry[];
-  /** Never set any more. */
+  /** No longer set. */
   selfLink?: string;
 }
 

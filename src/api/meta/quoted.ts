@@ -1,9 +1,9 @@
 /**
- * Values as they stand in messages. Texts of Kubernetes are made by Go, so quoting follows Go and not JSON: clients match
- * these messages literally (API-042).
+ * Values in the form of Kubernetes' messages. Go produces these texts, so the quoting is Go's and not JSON's, because clients match the
+ * messages literally (API-042).
  */
 
-/** The characters with an escape of their own in double-quoted texts of Go and CEL. */
+/** The characters with a special escape in double-quoted texts of Go and CEL. */
 export const NAMED_ESCAPES: Readonly<Record<string, string>> = {
   '\u0007': '\\a',
   '\b': '\\b',
@@ -35,7 +35,7 @@ export function quoted(text: string): string {
       continue;
     }
     const code = character.codePointAt(0)!;
-    // A lone surrogate has no UTF-8 form; Go would have read it as the replacement character.
+    // A lone surrogate has no UTF-8 form; Go reads it as the replacement character.
     if (code >= 0xd800 && code <= 0xdfff) out += '\ufffd';
     else if (isPrintable(character)) out += character;
     else if (code < 0x80) out += `\\x${code.toString(16).padStart(2, '0')}`;

@@ -10,17 +10,18 @@ export interface RestMapping extends GroupVersionKind {
 }
 
 /**
- * From kinds, as owner references name them, to resources, as paths name them, and back. Immutable: discovery makes a new one.
- * When several resources of a version have one kind, the last given wins, as in client-go: `NewDiscoveryRESTMapper`
- * (restmapper/discovery.go) goes through them in the order of discovery, and `DefaultRESTMapper.AddSpecific` (api/meta/restmapper.go) writes
- * over what it had of the kind. Unlike there one that can be read and deleted from goes before one that cannot: of
- * OpenShift's `processedtemplates` and `templates` only the second keeps objects, and nothing is said about which is named last.
+ * Maps kinds, which owner references name, to resources, which paths name, and back. Immutable: each discovery creates a new mapper.
+ *
+ * When several resources of a version have one kind, the last one wins, as in client-go: `NewDiscoveryRESTMapper` (restmapper/discovery.go)
+ * adds them in the order of discovery, and `DefaultRESTMapper.AddSpecific` (api/meta/restmapper.go) overwrites the earlier one. Unlike
+ * client-go, a resource that can be read and deleted takes precedence: of OpenShift's `processedtemplates` and `templates` only the second
+ * stores objects, and their order is not defined.
  */
 export class RestMapper {
   readonly #byKind = new Map<string, RestMapping>();
   readonly #byResource = new Map<string, RestMapping>();
   readonly #byGroupKind = new Map<string, RestMapping[]>();
-  /** Kinds of a version that objects of several resources have. Hardly ever any. */
+  /** Kinds for which several resources of one version store objects. There are hardly ever any. */
   readonly kindsInSeveralResources: readonly GroupVersionKind[];
 
   constructor(mappings: Iterable<RestMapping>) {
@@ -41,7 +42,7 @@ export class RestMapper {
     );
   }
 
-  /** Exactly this version (COL-117); undefined if it is not served or the apiVersion does not parse (COL-118). */
+  /** The mapping of exactly this version (COL-117); undefined if it is not served or the apiVersion is malformed (COL-118). */
   forKind(apiVersion: string, kind: string): RestMapping | undefined {
     const gv = parseGroupVersion(apiVersion);
     return gv && this.#byKind.get(key(gv.group, gv.version, kind));
@@ -51,23 +52,23 @@ export class RestMapper {
     return this.#byResource.get(key(group, version, resource));
   }
 
-  /** Every resource of the kind that may hold objects, in all served versions, in the order given; empty if there is none. */
+  /** Every resource of the kind that may store objects, in all served versions, in the given order. */
   kindsInGroup({ group, kind }: GroupKind): RestMapping[] {
     return [...(this.#byGroupKind.get(key(group, kind)) ?? [])];
   }
 }
 
-/** An object of it can be looked for, and be deleted: what references are about. */
+/** True if objects of the resource can be listed and deleted, so that references to them make sense. */
 function isUsable({ verbs }: RestMapping): boolean {
   return verbs.includes('get') && verbs.includes('delete');
 }
 
-/** A resource that can only be created is an answer that is not stored: `subjectaccessreviews`, OpenShift's `processedtemplates`. */
+/** A resource that can only be created answers without storing an object: `subjectaccessreviews`, OpenShift's `processedtemplates`. */
 function mayHoldObjects({ verbs }: RestMapping): boolean {
   return verbs.some((verb) => verb !== 'create');
 }
 
-/** No part contains a slash but for none: groups, versions, kinds and resources are all single path segments. */
+/** The separator is unambiguous, because groups, versions, kinds and resources are single path segments without a slash. */
 function key(...parts: readonly string[]): string {
   return parts.join('/');
 }

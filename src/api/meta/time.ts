@@ -1,9 +1,9 @@
 /** Times on the wire: RFC 3339, UTC (apimachinery `meta/v1` Time and MicroTime). Inside the program they are epoch ms. */
 
-/** The last formatted second: most writes of a second ask for the same text, twice. */
+/** The last formatted second. Most writes within a second need the same text twice. */
 let formatted = { second: 0, text: '1970-01-01T00:00:00Z' };
 
-/** Whole seconds, cut and not rounded: `2026-11-21T12:00:00Z` (API-060). */
+/** Whole seconds, truncated and not rounded: `2026-11-21T12:00:00Z` (API-060). */
 export function formatTime(epochMs: number): string {
   const second = Math.floor(epochMs / 1000);
   if (second !== formatted.second) {
@@ -21,8 +21,8 @@ export function formatMicroTime(epochMs: number): string {
 export const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
 /**
- * Epoch ms of an RFC 3339 text with any offset; digits below the millisecond are cut. Undefined for anything else, also for
- * days that do not exist.
+ * Epoch ms of an RFC 3339 text with any offset; digits below the millisecond are truncated. Undefined for other texts, and for days that do
+ * not exist.
  */
 export function parseTime(text: string): number | undefined {
   const match = RFC3339.exec(text);
@@ -35,7 +35,7 @@ export function parseTime(text: string): number | undefined {
   const offset = sign === undefined ? 0 : Number(offsetHour) * 60 + Number(offsetMinute);
   if (sign !== undefined && (Number(offsetHour) > 24 || Number(offsetMinute) > 60)) return undefined;
   const ms = fraction === undefined ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'));
-  // Built by setters: Date.UTC reads years below 100 as 19xx.
+  // Uses setters, because Date.UTC reads years below 100 as 19xx.
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined;

@@ -1,7 +1,7 @@
 /**
- * The order of a merged list (upstream design "preserve order in strategic merge patch"): items the patch names stand in
- * the order of the patch, items only the server has stand in the order of the server, and where the two interleave a
- * server item comes first only if the server had it before the next patch item.
+ * The order of a merged list (upstream design "preserve order in strategic merge patch"): items in the patch keep the order of the patch,
+ * and items only on the server keep the order of the server. Where the two interleave, a server item comes first only if it preceded the
+ * next patch item on the server.
  */
 
 /** The identity of an item: its merge key, or the item itself in a list of scalars. */
@@ -9,8 +9,8 @@ type Identify = (item: unknown) => unknown;
 
 /**
  * @param merged the items to order; each identity occurs in `patchOrder`, in `serverOrder`, or in both
- * @param patchOrder identities in the order the patch wants
- * @param serverOrder identities in the order the live list had
+ * @param patchOrder identities in the order of the patch
+ * @param serverOrder identities in the order of the live list
  */
 export function orderElements(
   merged: readonly unknown[],
@@ -27,7 +27,7 @@ export function orderElements(
   const ordered: unknown[] = [];
   let next = 0;
   for (const item of patchItems) {
-    // An item that is new to the server has nothing to stand behind: it comes first.
+    // An item that is new to the server has no predecessor there, so it comes first.
     const rank = serverRank.get(identify(item)) ?? -1;
     while (next < serverItems.length && (serverRank.get(identify(serverItems[next])) ?? Infinity) < rank) {
       ordered.push(serverItems[next++]);
@@ -44,7 +44,7 @@ function ranks(order: readonly unknown[]): Map<unknown, number> {
   return ranked;
 }
 
-/** Stable; unknown identities go last in the order they came. */
+/** A stable sort. Unknown identities come last in their given order. */
 function sortByRank(items: unknown[], rank: ReadonlyMap<unknown, number>, identify: Identify): void {
   const of = (item: unknown): number => rank.get(identify(item)) ?? Number.MAX_SAFE_INTEGER;
   items.sort((left, right) => of(left) - of(right));

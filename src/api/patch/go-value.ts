@@ -1,6 +1,6 @@
 import { isJsonObject } from '../codec/json/json-value.ts';
 
-/** A JSON value as Go's `%v` prints it, because some error texts quote a map that way: `map[a:1 b:[x y]]`. */
+/** A JSON value in the form of Go's `%v`, because some error texts contain a map in that form: `map[a:1 b:[x y]]`. */
 export function goValue(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;

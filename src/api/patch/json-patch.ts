@@ -13,10 +13,10 @@ import {
 } from './patch-container.ts';
 import { rejectedPatch } from './rejected-patch.ts';
 
-/** API-194: `apiserver/pkg/endpoints/handlers/patch.go` maxJSONPatchOperations. */
+/** Maximum number of operations (API-194; `apiserver/pkg/endpoints/handlers/patch.go` maxJSONPatchOperations). */
 export const MAX_JSON_PATCH_OPERATIONS = 10_000;
 
-/** Bytes that all `copy` operations of one patch may add together; without it 30 operations could fill the memory. */
+/** Maximum bytes that all `copy` operations of one patch may add together. Without it, 30 operations could exhaust the memory. */
 const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
 
 const OPERATION_FIELDS = ['op', 'path', 'from', 'value'];
@@ -29,18 +29,18 @@ interface PatchOperation {
   readonly value: unknown;
 }
 
-/** The document between operations, and what `copy` has added to it so far. */
+/** The document between operations, and the bytes that `copy` has added so far. */
 interface Progress {
   document: unknown;
   copiedBytes: number;
 }
 
 /**
- * JSON Patch (RFC 6902, API-194), as kube-apiserver's library reads it: `replace` of a key that is missing adds it, and `copy` of one
- * adds null. All operations apply or none. The result shares nothing with document or patch.
+ * JSON Patch (RFC 6902, API-194), as kube-apiserver's library applies it: `replace` of a missing key adds it, and `copy` of one adds null.
+ * Either all operations apply or none. The result shares nothing with document or patch.
  *
- * @throws StatusError 400 for what is no patch or nests too deeply, 413 above 10,000 operations, 422 for a failing `test`,
- *   a missing path or an operation that does not exist; its cause is what the library says.
+ * @throws StatusError 400 for a malformed patch or too deep nesting, 413 above 10,000 operations, 422 for a failing `test`, a missing path
+ * or an unknown operation; its cause has the library's message.
  */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   const operations = readOperations(patch);
@@ -50,7 +50,7 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   return progress.document;
 }
 
-/** Paths of members that no operation has, such as `[0].vlaue`, for the strict decoding of API-199. */
+/** Paths of members that operations do not have, such as `[0].vlaue`, for strict decoding (API-199). */
 export function unknownJsonPatchFields(patch: unknown): string[] {
   if (!Array.isArray(patch)) return [];
   return patch.flatMap((operation: unknown, index) =>
@@ -92,7 +92,7 @@ function readOperations(patch: unknown): PatchOperation[] {
   });
 }
 
-/** Whether a patch was rejected because a `test` found another value, and not because the test could not be made. */
+/** True if a `test` operation compared unequal; false if the patch was rejected for any other reason. */
 export function isFailedTest(error: StatusError): boolean {
   return typeof error.cause === 'string' && error.cause.endsWith(`: ${TEST_FAILED}`);
 }
@@ -155,7 +155,7 @@ function replace(progress: Progress, operation: PatchOperation): void {
   }
 }
 
-/** A `test` for null also passes where no key is. */
+/** A `test` for null also passes if the key is absent. */
 function test({ document }: Progress, operation: PatchOperation): void {
   const path = requirePath(operation);
   let found = document;
@@ -176,7 +176,7 @@ function move({ document }: Progress, operation: PatchOperation): void {
   });
   const path = requirePath(operation);
   const place = destinationOf(document, path, 'move');
-  // Not copied: a patch of many moves costs no more for a large document than for a small one.
+  // Does not copy the value, so that a patch of many moves costs the same for large and small documents.
   explained(`error in move for path: '${path}'`, () => addAt(place, moved));
 }
 
@@ -194,7 +194,7 @@ function copy(progress: Progress, operation: PatchOperation): void {
   explained('error while adding value during copy', () => addAt(place, copyJson(value)));
 }
 
-/** A patch must not create an object that nests deeper than a request may, because all later code recurses. */
+/** A patch must not create an object that nests deeper than a request may, because later code recurses. */
 function requireShallow(value: unknown): void {
   if (isDeeperThan(value, MAX_JSON_DEPTH)) throw newBadRequest('json parse error: exceeded max depth');
 }

@@ -15,8 +15,8 @@ export interface ListMerge {
 }
 
 /**
- * Merges a list whose field has strategy `merge`: scalars as a set, objects by the merge key. Elements keep the live
- * order; what the patch names stands in the patch's order ({@link orderElements}).
+ * Merges a list whose field has strategy `merge`: scalars as a set, objects by the merge key. Elements keep the live order; elements in the
+ * patch have the patch's order ({@link orderElements}).
  */
 export function mergeList(live: readonly unknown[], patch: readonly unknown[], merge: ListMerge): unknown[] {
   if (live.length === 0 && patch.length === 0) return [];
@@ -31,7 +31,7 @@ export function mergeList(live: readonly unknown[], patch: readonly unknown[], m
   });
 }
 
-/** `$deleteFromPrimitiveList`: all occurrences go, whatever the field's strategy. */
+/** `$deleteFromPrimitiveList` removes all occurrences, whatever the field's strategy. */
 export function removeFromList(live: readonly unknown[], values: readonly unknown[]): unknown[] {
   if (live.length > 0 && values.length > 0 && elementKind(live, values) === 'object') {
     throw newBadRequest('invalid patch format of primitive list');
@@ -67,7 +67,7 @@ function mergeObjects(live: readonly Json[], patch: readonly Json[], merge: List
     const identity = requireMergeKey(element, mergeKey);
     const at = position.get(identity);
     const current = at === undefined ? undefined : merged[at];
-    // A replacing patch keeps its duplicates, as upstream: nothing is merged then.
+    // A replacing patch keeps its duplicates, as upstream, because nothing is merged.
     if (at === undefined || current === undefined || replaces) {
       position.set(identity, merged.length);
       merged.push(withoutDirectives(element) as Json);

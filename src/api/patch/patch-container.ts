@@ -4,12 +4,12 @@ import { getKey, isJsonObject, setKey } from '../codec/json/json-value.ts';
 import { quoted } from '../meta/quoted.ts';
 
 /**
- * The value that an operation of a JSON patch finds and changes. Names, indexes and texts are those of the library that kube-apiserver uses
- * (`evanphx/json-patch` v4), which is milder than RFC 6902: an index may count from the end, and a key that is missing is read as null.
+ * The value that an operation of a JSON patch finds and changes. Names, indexes and texts are those of kube-apiserver's library
+ * (`evanphx/json-patch` v4), which is less strict than RFC 6902: an index may count from the end, and a missing key reads as null.
  */
 export type Container = unknown[] | Record<string, unknown>;
 
-/** Where a path leads: a container that exists, and the name of a place in it that need not. */
+/** The target of a path: an existing container, and a key in it that may be missing. */
 export interface Place {
   readonly container: Container;
   readonly key: string;
@@ -17,13 +17,13 @@ export interface Place {
 
 export const MISSING = 'missing value';
 
-/** Why an operation does not apply; the words before it say which one. */
+/** The reason why an operation does not apply. The caller prefixes the operation. */
 export class PatchProblem extends Error {}
 
-/** Go's signed decimal number of an index: `+1` and `01` are ones, `1e0` and `-` are not. */
+/** An index in Go's signed decimal form: `+1` and `01` are valid, `1e0` and `-` are not. */
 const INDEX = /^[+-]?[0-9]+$/;
 
-/** Undefined where no container is: what is before the first slash says nothing, and without a slash there is no place. */
+/** Undefined if there is no such container. Text before the first slash is ignored, and a path without a slash has no target. */
 export function findPlace(document: unknown, path: string): Place | undefined {
   const slash = path.indexOf('/');
   if (slash < 0) return undefined;
@@ -37,7 +37,7 @@ export function findPlace(document: unknown, path: string): Place | undefined {
   return isContainer(container) ? { container, key } : undefined;
 }
 
-/** Null for a key that is missing. */
+/** Null for a missing key. */
 export function valueAt({ container, key }: Place): unknown {
   return Array.isArray(container) ? container[indexOf(container, key)] : (getKey(container, key) ?? null);
 }
@@ -76,7 +76,7 @@ function indexOf(list: readonly unknown[], key: string): number {
   return within(numberOf(key), list.length);
 }
 
-/** One more place than there are elements, the last of them at the end. */
+/** Insertion allows one index more than there are elements, for the end of the list. */
 function insertionIndex(list: readonly unknown[], key: string): number {
   if (!INDEX.test(key)) {
     throw new PatchProblem(`value was not a proper array index: '${key}': ${notANumber(key)}`);

@@ -8,7 +8,7 @@ export const RETAIN_KEYS = '$retainKeys';
 export const DELETE_FROM_LIST_PREFIX = '$deleteFromPrimitiveList/';
 export const SET_ORDER_PREFIX = '$setElementOrder/';
 
-/** `merge` is the default and changes nothing. */
+/** `merge` is the default and has no effect. */
 export type PatchDirective = 'replace' | 'delete' | 'merge';
 
 /** The directive of an object of the patch. @throws StatusError 400 for an unknown one (API-196) */
@@ -20,9 +20,9 @@ export function readDirective(patch: Record<string, unknown>): PatchDirective {
 }
 
 /**
- * A value of the patch as plain content: nulls of objects, directives, and nested objects that only ask to delete or
- * replace something are gone (upstream drops the latter with their content). The topmost object is content whatever it
- * says: its caller asked {@link isContent}.
+ * A value of the patch as plain content, without nulls in objects, without directives, and without nested objects that only delete or
+ * replace something (upstream drops these with their content). The topmost object always counts as content, because its caller has already
+ * used {@link isContent}.
  */
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) {
@@ -39,7 +39,7 @@ export function withoutDirectives(value: unknown): unknown {
   return plain;
 }
 
-/** False for an object that is only there to delete or replace something. */
+/** False for an object that only deletes or replaces something. */
 export function isContent(value: unknown): boolean {
   return !isJsonObject(value) || readDirective(value) === 'merge';
 }

@@ -1,17 +1,17 @@
 import { fieldOf } from '../kinds/type-table.ts';
 
 /**
- * The knowledge of strategic merge about the value under a key. `struct`: fields by the type table. `map`: every key has the
- * same element type. `opaque`: no knowledge (embedded objects, free JSON): maps merge, lists are replaced.
+ * The knowledge of strategic merge about the value of a key. `struct` has fields by the type table. In a `map` every key has the same
+ * element type. `opaque` is unknown (embedded objects, free JSON): maps merge, lists are replaced.
  */
 export type PatchSchema =
   | { readonly shape: 'struct'; readonly typeName: string }
   | { readonly shape: 'map'; readonly typeName: string }
   | { readonly shape: 'opaque' };
 
-/** How a patch of a field acts on the field (API-195). */
+/** The effect of a patch on a field (API-195). */
 export interface PatchFieldRule {
-  /** The schema of the field itself, or of its elements when it is a list. */
+  /** The schema of the field, or of its elements if it is a list. */
   readonly schema: PatchSchema;
   readonly strategy: 'merge' | 'replace' | 'default';
   /** Identifies the elements of a merged list of objects; absent for lists of scalars. */
@@ -25,13 +25,13 @@ export function structSchema(typeName: string): PatchSchema {
   return { shape: 'struct', typeName };
 }
 
-/** The rule of one key of a value. Unknown keys merge as free JSON: decoding reports them afterwards (API-199). */
+/** The rule of one key of a value. Unknown keys merge as free JSON, and decoding reports them afterwards (API-199). */
 export function ruleOf(schema: PatchSchema, key: string): PatchFieldRule {
   if (schema.shape === 'opaque') return UNKNOWN;
   if (schema.shape === 'map') return { schema: structSchema(schema.typeName), strategy: 'default' };
   const field = fieldOf(schema.typeName, key);
   if (field === undefined) return UNKNOWN;
-  // `retainKeys` is obeyed by the directive in the patch, whatever the strategy of the field says.
+  // The directive `retainKeys` in a patch takes effect whatever the field's strategy.
   const strategies = (field.patchStrategy ?? '').split(',');
   return {
     schema: { shape: field.map ? 'map' : 'struct', typeName: field.type },

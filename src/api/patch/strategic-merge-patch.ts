@@ -33,7 +33,7 @@ export function applyStrategicMergePatch(document: unknown, patch: unknown, type
   return mergeObject(document, patch, structSchema(typeName));
 }
 
-/** Recursion is bounded by the depth of the patch, which its decoder bounds. */
+/** The depth of the patch bounds the recursion; its decoder limits that depth. */
 function mergeObject(original: Json, patch: Json, schema: PatchSchema): Json {
   const directive = readDirective(patch);
   if (directive === 'delete') return {};
@@ -99,8 +99,8 @@ function mergeField(
 }
 
 /**
- * Takes the patch's value as it is, less its directives. A patch of directives alone leaves no trace: deleting elements of
- * a list that is not there is a patch that changes nothing (COL-160).
+ * The patch's value without its directives. A patch of directives alone returns nothing: deleting elements of an absent list changes
+ * nothing (COL-160).
  */
 function replaceField(result: Json, key: string, value: unknown): void {
   const plain = withoutDirectives(value);
@@ -109,7 +109,7 @@ function replaceField(result: Json, key: string, value: unknown): void {
   else setKey(result, key, plain);
 }
 
-/** `$setElementOrder/<field>`: the list of the patch, if any, is merged in, then the items are put in that order. */
+/** `$setElementOrder/<field>`: the list of the patch, if any, is merged first, then the items are ordered. */
 function mergeOrderedField(
   result: Json,
   patch: Json,
@@ -144,7 +144,7 @@ function mergeOrderedField(
   );
 }
 
-/** Items of the patch must all be named in the order, and stand in it. */
+/** Every item of the patch must be in the order list, and the order list must match. */
 function checkOrder(addition: readonly unknown[], order: readonly unknown[], rule: PatchFieldRule): void {
   if (order.length === 0) return;
   let position = 0;

@@ -5,7 +5,7 @@ interface Container {
   readonly resources?: { readonly requests?: unknown; readonly limits?: unknown };
 }
 
-/** The part of a pod's spec that says what it needs. */
+/** The fields of a pod's spec that determine its resources. */
 export interface PodResources {
   readonly containers?: readonly Container[] | null;
   readonly initContainers?: readonly Container[];
@@ -13,12 +13,13 @@ export interface PodResources {
   readonly overhead?: unknown;
 }
 
-/** Resources that a pod may ask for as a whole, instead of its containers. */
+/** Resources that a pod may request as a whole, instead of its containers. */
 const POD_LEVEL: ReadonlySet<string> = new Set(['cpu', 'memory']);
 
 /**
- * The most that a pod requests at one time (upstream `component-helpers/resource`): all its containers and those of its init
- * containers that go on running, or one of the others before that, whichever is more; requests of the pod as a whole count instead.
+ * The maximum that a pod requests at one time (upstream `component-helpers/resource`). It is the greater of two sums: all containers
+ * together with restartable init containers; or one other init container with the restartable ones before it. Requests of the pod as a
+ * whole take precedence.
  */
 export function podResources(spec: PodResources, field: 'requests' | 'limits'): ResourceList {
   const of = ({ resources }: Container): ResourceList => parseResourceList(resources?.[field]);

@@ -11,7 +11,7 @@ import {
 /** Amounts by the name of the resource (`cpu`, `requests.storage`, `count/configmaps`). */
 export type ResourceList = ReadonlyMap<string, Quantity>;
 
-/** Reads an object's field. Values that are no quantity are left out: validation refused them, or they bypassed it. */
+/** Reads an object's field. Malformed quantities are left out, because validation either refused or never saw them. */
 export function parseResourceList(value: unknown): ResourceList {
   const list = new Map<string, Quantity>();
   if (typeof value !== 'object' || value === null) return list;
@@ -25,12 +25,12 @@ export function parseResourceList(value: unknown): ResourceList {
   return list;
 }
 
-/** As an object has it, sorted by name. */
+/** The list as a field of an object, sorted by name. */
 export function resourceListFields(list: ResourceList): Record<string, string> {
   return Object.fromEntries(sorted(list).map(([name, quantity]) => [name, formatQuantity(quantity)]));
 }
 
-/** `pods=1,requests.cpu=500m`: as messages have it. */
+/** The list in messages: `pods=1,requests.cpu=500m`. */
 export function formatResourceList(list: ResourceList): string {
   return sorted(list)
     .map(([name, quantity]) => `${name}=${formatQuantity(quantity)}`)
@@ -54,7 +54,7 @@ export function addLists(a: ResourceList, b: ResourceList): ResourceList {
   return sum;
 }
 
-/** The greater one of each. */
+/** The maximum of each resource. */
 export function maxLists(a: ResourceList, b: ResourceList): ResourceList {
   const greater = new Map(a);
   for (const [name, quantity] of b) {
@@ -64,7 +64,7 @@ export function maxLists(a: ResourceList, b: ResourceList): ResourceList {
   return greater;
 }
 
-/** The amounts that `next` needs more than `previous`; never less than nothing. */
+/** The amounts by which `next` exceeds `previous`, never negative. */
 export function increaseOf(next: ResourceList, previous: ResourceList): ResourceList {
   const more = new Map<string, Quantity>();
   for (const [name, quantity] of next) {
@@ -79,7 +79,7 @@ export function onlyNames(list: ResourceList, names: ReadonlySet<string>): Resou
   return new Map([...list].filter(([name]) => names.has(name)));
 }
 
-/** Names of which there is more than the limit allows; what has no limit is not among them. */
+/** Names whose amount exceeds the limit. Resources without a limit never do. */
 export function exceeded(list: ResourceList, limits: ResourceList): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [name, quantity] of list) {

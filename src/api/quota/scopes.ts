@@ -40,7 +40,7 @@ interface QuotaSpec {
   };
 }
 
-/** The scope of a quota: only objects that match all of it count. */
+/** The scopes of a quota. Only objects that match all of them count. */
 export function scopesOf(spec: unknown): readonly ScopeRequirement[] {
   const { scopes = [], scopeSelector } = (spec ?? {}) as QuotaSpec;
   return [
@@ -111,7 +111,7 @@ function matches({ spec = {} }: Pod, { scopeName, operator, values }: ScopeRequi
   }
 }
 
-/** It is to end by itself. */
+/** True for a pod with a deadline, which ends by itself. */
 function isTerminating(deadline: number | undefined): boolean {
   return deadline !== undefined && deadline >= 0;
 }

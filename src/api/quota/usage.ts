@@ -51,7 +51,7 @@ const MOST_DEVICES = 32;
 const CLASS_BETA = 'volume.beta.kubernetes.io/storage-class';
 const CLASS_SUFFIX = '.storageclass.storage.k8s.io/';
 
-/** Counted by their own name before everything could be counted. */
+/** Resources that were counted by their own name before object counts existed. */
 const plainNames: ReadonlySet<string> = new Set(['configmaps', 'replicationcontrollers', 'resourcequotas', 'secrets']);
 
 const podNames: ReadonlySet<string> = new Set([
@@ -66,12 +66,12 @@ const podNames: ReadonlySet<string> = new Set([
   'limits.memory',
   'limits.ephemeral-storage',
 ]);
-/** Every container has to say these where they are limited: else nobody knows what the pod may take. */
+/** Every container must specify these resources where they are limited, because otherwise the pod's usage would be unknown. */
 const REQUIRED: readonly string[] = ['cpu', 'limits.cpu', 'limits.memory', 'memory', 'requests.cpu', 'requests.memory'];
 const serviceNames: ReadonlySet<string> = new Set(['services', 'services.loadbalancers', 'services.nodeports']);
 const claimNames = ['persistentvolumeclaims', 'requests.storage'];
 
-/** Events come by themselves, and nobody counts them. */
+/** Events are not counted, because the system creates them. */
 export function isCounted({ group, resource }: GroupResource): boolean {
   return !(resource === 'events' && (group === '' || group === 'events.k8s.io'));
 }
@@ -80,7 +80,7 @@ function countName({ group, resource }: GroupResource): string {
   return group === '' ? `count/${resource}` : `count/${resource}.${group}`;
 }
 
-/** Which of these limited names objects of a resource count towards. */
+/** The limited names that objects of a resource count towards. */
 export function consumedNames(of: GroupResource, limited: Iterable<string>): ReadonlySet<string> {
   return new Set([...limited].filter((name) => name === countName(of) || consumes(of, name)));
 }
@@ -90,7 +90,7 @@ function consumes({ group, resource }: GroupResource, name: string): boolean {
   if (group !== '') return false;
   if (resource === 'pods') {
     if (podNames.has(name) || /^(requests\.)?hugepages-/.test(name)) return true;
-    // Devices and the like, which have a domain.
+    // Extended resources such as devices, which have a domain.
     return name.startsWith('requests.') && name.includes('/');
   }
   if (resource === 'services') return serviceNames.has(name);
@@ -117,7 +117,7 @@ export function usageOf(of: GroupResource, object: KubeObject, now: number): Res
   }
 }
 
-/** One that has ended, or whose time to end is over, takes nothing any more. */
+/** False for a pod that has finished, or whose deadline has passed; it uses nothing. */
 function runs({ metadata, status }: Pod, now: number): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return false;
   const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadata ?? {};

@@ -1,4 +1,4 @@
-/** Bytes that are not the protobuf they should be, or an object that has no protobuf form. Texts begin with `proto: `. */
+/** Malformed protobuf, or an object that has no protobuf form. Messages begin with `proto: `. */
 export class ProtobufError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(`proto: ${message}`, options);
@@ -6,7 +6,7 @@ export class ProtobufError extends Error {
   }
 }
 
-/** How a value is laid out, the lower three bits of its tag. */
+/** The wire type of a value, in the lower three bits of its tag. */
 export const WIRE_VARINT = 0;
 export const WIRE_FIXED64 = 1;
 export const WIRE_BYTES = 2;
@@ -14,7 +14,7 @@ export const WIRE_START_GROUP = 3;
 export const WIRE_END_GROUP = 4;
 export const WIRE_FIXED32 = 5;
 
-/** Messages and groups nest no deeper; the deepest honest input is a schema of a custom resource. */
+/** Maximum nesting of messages and groups. The deepest realistic input is a schema of a custom resource. */
 export const MAX_NESTING = 100;
 
 const MAX_TAG = 2 ** 32 - 1;
@@ -23,7 +23,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * Reads one message after the other from a range of bytes. A reader that enters a nested message keeps the position of its end: every read
- * stops at `end`, so a length that lies is an error and never a read beyond the message.
+ * stops at `end`, so a wrong length is an error and never a read beyond the message.
  */
 export class WireReader {
   readonly bytes: Uint8Array;
@@ -47,8 +47,8 @@ export class WireReader {
   }
 
   /**
-   * A varint as the number its 64 bits mean in two's complement: int64, int32 (sign-extended), bool and enum alike.
-   * Beyond 2^53 the last digits are lost, as in any JSON number of this language.
+   * Reads a varint as a number in two's complement of 64 bits: int64, int32 (sign-extended), bool and enum. Beyond 2^53 the last digits are
+   * lost, as in any JSON number of this language.
    */
   varint(): number {
     let byte = this.#byte();
@@ -89,7 +89,7 @@ export class WireReader {
     return tag;
   }
 
-  /** Reads the length of the value at the cursor and returns where the value ends; the cursor stands at its start. */
+  /** Reads the length of the value at the cursor and returns the end of the value; the cursor is at its start. */
   delimited(): number {
     const length = this.varint();
     if (length < 0) throw new ProtobufError('negative length found during unmarshaling');
@@ -97,7 +97,7 @@ export class WireReader {
     return this.at + length;
   }
 
-  /** Bytes that are no UTF-8 become U+FFFD. */
+  /** Bytes that are not UTF-8 become U+FFFD. */
   string(): string {
     const end = this.delimited();
     const value = this.text(this.at, end);
@@ -106,7 +106,7 @@ export class WireReader {
   }
 
   text(start: number, end: number): string {
-    // Short texts are the rule here and cheaper through the Buffer.
+    // Most texts are short, and for them the Buffer is cheaper.
     return end - start < 64 ? this.#buffer.toString('utf8', start, end) : utf8.decode(this.bytes.subarray(start, end));
   }
 
@@ -121,7 +121,7 @@ export class WireReader {
     return value;
   }
 
-  /** Passes over the value of an unknown field; groups are passed over with everything inside. */
+  /** Skips the value of an unknown field. A group is skipped with its whole content. */
   skip(tag: number): void {
     let open = 0;
     for (let next = tag; ; next = this.tag()) {
@@ -158,16 +158,16 @@ export class WireReader {
 }
 
 const FIRST_CAPACITY = 1024;
-/** Above this a buffer is not kept for the next message. */
+/** A larger buffer is not kept for the next message. */
 const KEPT_CAPACITY = 1 << 20;
 
 /**
- * Writes messages from their last byte to the first: when the length of a nested message has to be written, the message
- * is already there. So callers write fields in descending order of their numbers, and a value before its tag.
+ * Writes messages from their last byte to the first: a nested message is already written when its length is needed. So callers write fields
+ * in descending order of their numbers, and a value before its tag.
  */
 export class WireWriter {
   #bytes: Buffer = Buffer.allocUnsafe(FIRST_CAPACITY);
-  /** Everything from here on is written. */
+  /** The bytes from this position on are written. */
   #at: number = FIRST_CAPACITY;
 
   /** Bytes written so far; callers remember it to know the length of what they write next. */
@@ -175,7 +175,7 @@ export class WireWriter {
     return this.#bytes.length - this.#at;
   }
 
-  /** The message, in bytes of its own; the writer is empty again. */
+  /** The message in a buffer of its own. The writer is empty afterwards. */
   finish(): Uint8Array {
     const message = new Uint8Array(this.size);
     message.set(this.#bytes.subarray(this.#at));
@@ -183,7 +183,7 @@ export class WireWriter {
     return message;
   }
 
-  /** The same where it was written: only until the writer is used again. */
+  /** The message in the writer's own buffer, valid until the writer is used again. */
   view(): Uint8Array {
     return this.#bytes.subarray(this.#at);
   }
@@ -202,7 +202,7 @@ export class WireWriter {
     this.#bytes = grown;
   }
 
-  /** An integer; negative ones take ten bytes, int32 too. */
+  /** An integer. A negative one takes ten bytes, even as int32. */
   varint(value: number): void {
     this.#reserve(10);
     if (value >= 0 && value < 0x80) {
@@ -241,14 +241,14 @@ export class WireWriter {
     this.#bytes.writeDoubleLE(value, this.#at);
   }
 
-  /** Bytes as they are, without a length. */
+  /** Bytes without a length. */
   raw(value: Uint8Array): void {
     this.#reserve(value.length);
     this.#at -= value.length;
     this.#bytes.set(value, this.#at);
   }
 
-  /** The same of a range, which for names and the like is quicker byte by byte. */
+  /** Copies a range byte by byte, which is faster for short texts such as names. */
   copy(source: Uint8Array, start: number, end: number): void {
     const length = end - start;
     this.#reserve(length);
@@ -276,7 +276,7 @@ export class WireWriter {
     this.#bytes.write(value, this.#at, length, 'utf8');
   }
 
-  /** A loop beats the call into the runtime for names and the like. */
+  /** For short texts such as names, a loop is faster than a call into the runtime. */
   #shortAscii(value: string): boolean {
     let at = this.#at;
     for (let i = value.length - 1; i >= 0; i--) {
@@ -288,12 +288,12 @@ export class WireWriter {
     return true;
   }
 
-  /** The tag, after the value of a field that is no message, text or bytes. */
+  /** The tag of a scalar field, written after its value. */
   tag(field: number, wire: number): void {
     this.varint(field * 8 + wire);
   }
 
-  /** Length and tag of everything written since `size` was `before`. */
+  /** The length and tag of everything written since `size` was `before`. */
   delimit(field: number, before: number): void {
     this.varint(this.size - before);
     this.varint(field * 8 + WIRE_BYTES);

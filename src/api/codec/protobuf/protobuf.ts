@@ -10,8 +10,8 @@ export { isProtobufEnvelope } from './protobuf-envelope.ts';
 export { ProtobufError } from './protobuf-wire.ts';
 
 /**
- * One writer serves all: writing is synchronous and never re-enters, and its buffer is worth keeping. After an error
- * `encode` empties it.
+ * All calls share one writer, because writing is synchronous and never re-entrant and its buffer is worth keeping. `encode` empties it
+ * after an error.
  */
 const writer = new WireWriter();
 
@@ -27,7 +27,7 @@ function encode(write: () => void): Uint8Array {
 function planOfType(typeName: string): MessagePlan {
   const plan = planOf(typeName);
   if (plan === undefined) throw new ProtobufError(`no type ${typeName}`);
-  // Tables and the like: their Go types have no protobuf tags.
+  // The Go types of tables have no protobuf tags.
   if (HAS_NO_MESSAGE.has(typeName)) {
     throw new ProtobufError(`${typeName} can not be encoded as a protocol buffer`);
   }
@@ -49,14 +49,14 @@ function planOfKind(apiVersion: string, kind: string): MessagePlan {
 }
 
 export interface DecodeOptions {
-  /** Taken where the envelope names none. */
+  /** Used if the envelope has no apiVersion. */
   readonly apiVersion?: string;
   readonly kind?: string;
 }
 
 /**
- * The JSON of an enveloped object (API-520), with the zero values Go would print (API-521). Throws {@link ProtobufError}
- * for bytes that are no object of a built-in kind. Nothing in the result shares memory with `bytes`.
+ * The JSON of an enveloped object (API-520), with the zero values that Go prints (API-521). Throws {@link ProtobufError} unless the bytes
+ * are an object of a built-in kind. Nothing in the result shares memory with `bytes`.
  */
 export function decodeProtobuf(bytes: Uint8Array, options: DecodeOptions = {}): KubeObject {
   return decodeEnveloped(bytes, 0, options);
@@ -76,8 +76,8 @@ function decodeEmbedded(bytes: Uint8Array, depth: number): KubeObject {
 }
 
 /**
- * An object with its envelope. Fields its type does not have are left out; null counts as absent. Throws
- * {@link ProtobufError} for kinds without a type and for values of the wrong JSON type.
+ * An object with its envelope. Unknown fields are left out, and null counts as absent. Throws {@link ProtobufError} for kinds without a
+ * type and for values of the wrong JSON type.
  */
 export function encodeProtobuf(object: KubeObject): Uint8Array {
   const { apiVersion = '', kind = '' } = object;
@@ -85,13 +85,13 @@ export function encodeProtobuf(object: KubeObject): Uint8Array {
   return encode(() => writeEnvelope(writer, { apiVersion, kind }, () => writeMessage(writer, plan, object)));
 }
 
-/** The bare message of a type of the type table. */
+/** The bare message of a type in the type table. */
 export function encodeTypedMessage(typeName: string, object: object): Uint8Array {
   const plan = planOfType(typeName);
   return encode(() => writeMessage(writer, plan, object as Readonly<Record<string, unknown>>));
 }
 
-/** Objects of one type as they stand in a list one after the other, each a bare message with its tag and length. */
+/** Objects of one type in the form of list items, one after the other, each a bare message with its tag and length. */
 export function encodeTypedItems(typeName: string, objects: readonly object[]): Uint8Array {
   const plan = planOfType(typeName);
   return encode(() => {
@@ -103,7 +103,7 @@ export function encodeTypedItems(typeName: string, objects: readonly object[]): 
   });
 }
 
-/** The JSON of a bare message; `kind` and `apiVersion` are not part of messages. */
+/** The JSON of a bare message. Messages do not contain `kind` and `apiVersion`. */
 export function decodeTypedMessage(typeName: string, bytes: Uint8Array): Record<string, unknown> {
   return new MessageDecoder(bytes, decodeEmbedded).decode(planOfType(typeName), 0);
 }

@@ -6,15 +6,15 @@ import { setKey } from '../json/json-value.ts';
 import { MAX_JSON_DEPTH } from '../json/json.ts';
 
 /**
- * Values that a document may have after its aliases are expanded. A few lines of aliases of aliases can stand for billions
- * (the "billion laughs"); Go's parser stops at a comparable size.
+ * Maximum number of values after aliases are expanded. A few lines of nested aliases can expand to billions of values ("billion laughs");
+ * Go's parser stops at a comparable size.
  */
 const MAX_YAML_VALUES = 100_000;
-/** Aliases can repeat a repetition as often as there may be values. */
+/** Maximum number of reported repeated keys, because aliases can repeat a repetition as often as there may be values. */
 const MAX_REPEATED_KEYS = 1000;
 
 interface Conversion {
-  /** The latest node of each anchor so far. (The library searches the whole document for every alias.) */
+  /** The latest node of each anchor so far. The library would search the whole document for every alias. */
   readonly anchors: Map<string, Node>;
   readonly lines: LineCounter;
   readonly repeated: string[];
@@ -35,7 +35,7 @@ export function convertYamlNode(document: Document.Parsed<ParsedNode>, lines: Li
   return { value, repeated: conversion.repeated };
 }
 
-/** The node that an alias stands for; any other node itself. */
+/** The node that an alias refers to; any other node itself. */
 function nodeAt(node: unknown, depth: number, conversion: Conversion): unknown {
   if (++conversion.values > MAX_YAML_VALUES) throw new Error('document contains excessive aliasing');
   if (depth > MAX_JSON_DEPTH) throw new Error('exceeded max depth');
@@ -73,7 +73,7 @@ function convertScalar(node: Scalar): unknown {
 
 interface ReadMap {
   readonly members: Record<string, unknown>;
-  /** With their types: 1 and "1" are two to Go. */
+  /** Keys with their types, because 1 and "1" are different keys in Go. */
   readonly keys: Set<unknown>;
 }
 
@@ -82,7 +82,7 @@ interface Reading {
   readonly conversion: Conversion;
 }
 
-/** As Go's reader does it, in the order of the text: what comes later wins, be it written there or merged. */
+/** Follows Go's reader and the order of the text: a later key wins, whether written or merged. */
 function readInto(map: ReadMap, items: readonly unknown[], { depth, conversion }: Reading): void {
   for (const pair of items) {
     if (!isPair(pair)) continue;
@@ -102,7 +102,7 @@ function readInto(map: ReadMap, items: readonly unknown[], { depth, conversion }
 
 function mergeInto(map: ReadMap, source: unknown, { depth, conversion }: Reading): void {
   const node = nodeAt(source, depth, conversion);
-  // The first of several wins.
+  // The first of several sources wins.
   const sources = isSeq(node) ? node.items.map((item) => nodeAt(item, depth, conversion)).toReversed() : [node];
   for (const one of sources) {
     if (!isMap(one)) throw new Error('map merge requires map or sequence of maps as the value');
@@ -110,7 +110,7 @@ function mergeInto(map: ReadMap, source: unknown, { depth, conversion }: Reading
   }
 }
 
-/** Where the value begins, with an anchor or a tag if it has one. */
+/** The line of the value, or of its anchor or tag. */
 function lineOf({ key, value }: { readonly key: unknown; readonly value: unknown }, lines: LineCounter): number {
   const marked = isNode(value) && !isAlias(value) && (value.anchor !== undefined || value.tag !== undefined);
   const place = isNode(value) && !marked ? value : key;
@@ -121,7 +121,7 @@ function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
 }
 
-/** JSON keys are texts: numbers and booleans are spelt out. */
+/** JSON keys are strings, so numbers and booleans are converted. */
 function keyText(key: unknown): string {
   if (typeof key === 'string') return key;
   if (typeof key === 'number' || typeof key === 'boolean') return String(key);

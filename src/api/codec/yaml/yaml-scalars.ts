@@ -1,8 +1,8 @@
 import type { ScalarTag, Scalar } from 'yaml';
 
 /**
- * How plain scalars are understood: YAML 1.1 as Go's `sigs.k8s.io/yaml` reads it (API-028). It differs from YAML 1.1 proper
- * in that sexagesimal numbers (`10:30`) and timestamps are strings, and `0o17` and `0b101` are numbers.
+ * The types of plain scalars: YAML 1.1 as Go's `sigs.k8s.io/yaml` reads it (API-028). Unlike in YAML 1.1 itself, sexagesimal numbers
+ * (`10:30`) and timestamps are strings, and `0o17` and `0b101` are numbers.
  */
 const TRUE = /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/;
 const FALSE = /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/;
@@ -16,7 +16,7 @@ function readInteger(text: string): number {
   const digits = text.replaceAll('_', '');
   const negative = digits.startsWith('-');
   const magnitude = digits.replace(/^[-+]/, '');
-  // A leading zero alone means octal, which `Number` would read as decimal.
+  // A leading zero means octal, but `Number` would read the digits as decimal.
   const octal = /^0[0-7]+$/.test(magnitude);
   const value = octal ? Number.parseInt(magnitude, 8) : Number(magnitude);
   return negative ? -value : value;
@@ -30,7 +30,7 @@ function printNumber({ value }: Scalar): string {
   return JSON.stringify(value);
 }
 
-/** In the order in which they are tried. A scalar none of them knows is a string. */
+/** The types in the order in which they are tried. A scalar that matches none is a string. */
 export const GO_YAML_SCALARS: readonly ScalarTag[] = [
   {
     identify: (value) => value === null || value === undefined,
@@ -69,7 +69,7 @@ export const GO_YAML_SCALARS: readonly ScalarTag[] = [
     default: true,
     tag: 'tag:yaml.org,2002:float',
     test: NOT_FINITE,
-    // JSON has no such number; the converter refuses it with Go's words.
+    // JSON has no such number, so the converter refuses it in Go's words.
     resolve: (text) => (/n$/i.test(text) ? Number.NaN : text.startsWith('-') ? -Infinity : Infinity),
     stringify: printNumber,
   },

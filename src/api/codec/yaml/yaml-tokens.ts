@@ -4,12 +4,12 @@ import { type CST, Lexer, Parser } from 'yaml';
 import { MAX_JSON_DEPTH } from '../json/json.ts';
 
 /**
- * Pieces of syntax in one text. Each costs microseconds, and nothing else is done meanwhile; a text as large as a request may be
- * holds hundreds of thousands when people wrote it, and millions when it was made to hurt.
+ * Maximum number of tokens in one text. Each token costs microseconds of blocked event loop. A text of the maximum request size has
+ * hundreds of thousands of tokens if people wrote it, and millions if it is an attack.
  */
 export const MAX_YAML_TOKENS = 1_000_000;
 
-/** The text as the library's parser sees it, as far as it is asked for. @throws Error for a text beyond its bounds */
+/** The tokens of the text as the library's parser reads them, on demand. @throws Error for a text beyond the bounds */
 export function* boundedTokens(text: string, lines: LineCounter, maxTokens = MAX_YAML_TOKENS): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);

@@ -11,7 +11,7 @@ import { wellFormedValue } from '../json/well-formed.ts';
 
 export interface YamlValue {
   readonly value: unknown;
-  /** `line 4: key "a" already set in map` for each key of a mapping that comes again (API-231); the last value won. */
+  /** `line 4: key "a" already set in map` for each repeated key of a mapping (API-231). The last value won. */
   readonly repeated: string[];
 }
 
@@ -26,7 +26,7 @@ const PARSING: DocumentOptions & ParseOptions & SchemaOptions = {
 };
 
 /**
- * The first document of a YAML 1.1 text as JSON, read as Go's `sigs.k8s.io/yaml` does: see {@link GO_YAML_SCALARS}.
+ * The first document of a YAML 1.1 text as JSON, with the types of Go's `sigs.k8s.io/yaml`: see {@link GO_YAML_SCALARS}.
  * Merge keys and anchors are resolved. An empty text is null.
  *
  * @throws StatusError 400 `error converting YAML to JSON: yaml: …`
@@ -35,12 +35,12 @@ export function parseYaml(text: string): unknown {
   return parseYamlStrict(text).value;
 }
 
-/** Bound of one body, which a server reads in one turn of its event loop: some 30,000 lines as people write them. */
+/** Maximum size of one body, which a server parses in one turn of its event loop: some 30,000 lines of typical text. */
 const MAX_BODY_TOKENS = 200_000;
 
-/** The same, with the repeated keys, for the body of a request. */
+/** The same for the body of a request, with its repeated keys. */
 export function parseYamlStrict(text: string): YamlValue {
-  // Text behind the first document is not read.
+  // The text after the first document is ignored.
   for (const { value, repeated } of documentsOf(text, MAX_BODY_TOKENS)) return { value, repeated };
   return { value: null, repeated: [] };
 }
@@ -51,19 +51,19 @@ export interface PlacedDocument {
   readonly line: number;
 }
 
-/** As {@link parseYamlDocuments}, with the place of each. */
+/** {@link parseYamlDocuments} with the line of each document. */
 export function parsePlacedDocuments(text: string): PlacedDocument[] {
   return Array.from(documentsOf(text)).filter(({ value }) => value !== null);
 }
 
-/** All documents of a text; empty ones, such as a comment between two separators, are left out. */
+/** All documents of a text, without empty ones such as a comment between two separators. */
 export function parseYamlDocuments(text: string): unknown[] {
   return Array.from(documentsOf(text), ({ value }) => value).filter((value) => value !== null);
 }
 
 /**
- * YAML that both YAML 1.1 and 1.2 readers understand the same, in kubectl's style: keys sorted, lists not indented, long
- * lines not folded, texts of several lines as blocks.
+ * Writes YAML that YAML 1.1 and 1.2 readers read alike, in kubectl's style: keys sorted, lists not indented, long lines not folded, texts
+ * of several lines as blocks.
  */
 export function stringifyYaml(value: unknown): string {
   return stringify(value, {
@@ -96,7 +96,7 @@ function* documentsOf(text: string, maxTokens = MAX_YAML_TOKENS): Generator<Yaml
 
 function yamlProblem(error: unknown, lines: LineCounter): StatusError {
   const text = messageOf(error);
-  // The library's composer recurses, so nesting shows as an overflow of the native stack, thrown or reported.
+  // The library's composer recurses, so deep nesting overflows the native stack, which is thrown or reported.
   const message = text.startsWith('Maximum call stack') ? 'exceeded max depth' : `${text}${placeOf(error, lines)}`;
   return newBadRequest(`error converting YAML to JSON: yaml: ${message}`);
 }

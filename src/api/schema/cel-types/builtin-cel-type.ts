@@ -19,8 +19,8 @@ const SCALARS: Readonly<Record<ScalarType, CelType>> = {
 };
 
 /**
- * The view that expressions have of a struct of the API (apiserver `cel/openapi.SchemaDeclType`). Types with a JSON form of their own are
- * dynamic, but for times. `name` is that of the type in messages; parts are called by their place in it.
+ * The CEL type of an API struct (apiserver `cel/openapi.SchemaDeclType`). Types with a special JSON form are dynamic, except times. `name`
+ * is the struct's name in messages; inner types are named by their path.
  */
 export function builtinCelType(typeName: string, name: string): CelType {
   return structType(typeName, name, new Set());
@@ -31,7 +31,7 @@ export function objectMetaCelType(name: string): CelType {
   return builtinCelType(`${META_V1}.ObjectMeta`, name);
 }
 
-/** `above`: structs that this one stands in. A struct that holds itself is not entered again. */
+/** `above` has the enclosing structs. A struct that contains itself is not entered again. */
 function structType(typeName: string, name: string, above: ReadonlySet<string>): CelType {
   if (above.has(typeName)) return celTypes.dyn;
   const within = new Set([...above, typeName]);

@@ -1,7 +1,7 @@
 const A = 0x41;
 const Z = 0x5a;
 
-/** Index of the first character that standard base64 does not allow there; undefined when all is well. */
+/** The index of the first character that standard base64 does not allow; undefined if all are allowed. */
 function firstFault(text: string): number | undefined {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const end = text.length - padding;
@@ -22,7 +22,7 @@ export function canonicalBase64(text: string): string | number {
   const compact = text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\r\n]/g, '') : text;
   const fault = firstFault(compact);
   if (fault !== undefined) return fault;
-  // Only a padded last quantum has unused bits; only then can the text differ from its canonical form.
+  // Only a padded last quantum has unused bits, so only then can the text differ from its canonical form.
   if (!compact.endsWith('=')) return compact;
   const last = compact.slice(-4);
   return compact.slice(0, -4) + Buffer.from(last, 'base64').toString('base64');

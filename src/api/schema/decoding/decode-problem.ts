@@ -1,19 +1,19 @@
 /**
- * A value whose JSON type the field cannot hold, in the words of Go's decoder (API-233). It travels up as an exception
- * because it ends the decoding; `decodeTyped` turns it into a Status and keeps it as the cause.
+ * A value of a JSON type that the field cannot hold, in the words of Go's decoder (API-233). It is an exception because it stops the
+ * decoding; `decodeTyped` converts it to a Status and keeps it as the cause.
  */
 export class DecodeProblem extends Error {
   override readonly name = 'DecodeProblem';
 }
 
-/** The name of a JSON value in these messages. Integers that do not fit carry their digits. */
+/** The name of a JSON value in these messages. Integers that do not fit include their digits. */
 export function foundName(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
   return typeof value;
 }
 
-/** Where the decoder is: the kind, then field names. List indexes and map keys are left out, as Go does. */
+/** The position of the decoder: the kind, then field names. List indexes and map keys are left out, as in Go. */
 export class DecodePosition {
   readonly #kind: string;
   readonly #fields: string[] = [];
@@ -30,7 +30,7 @@ export class DecodePosition {
     this.#fields.pop();
   }
 
-  /** `found` is what stands there, `goType` what the field is declared as. */
+  /** `found` is the value in the document, `goType` the declared type of the field. */
   mismatch(found: string, goType: string): DecodeProblem {
     const place =
       this.#fields.length === 0

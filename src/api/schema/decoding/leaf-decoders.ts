@@ -6,7 +6,7 @@ import { canonicalBase64 } from './base64.ts';
 import type { DecodePosition } from './decode-problem.ts';
 import { DecodeProblem, foundName } from './decode-problem.ts';
 
-/** Checks a value that is neither null nor absent, and gives it the form in which Go would print it. */
+/** Checks a value that is neither null nor absent, and returns the form that Go prints. */
 export type LeafDecoder = (value: unknown, position: DecodePosition) => unknown;
 
 const INT32_MAX = 2_147_483_647;
@@ -59,7 +59,7 @@ const SCALARS: Readonly<Record<string, LeafDecoder>> = {
   bytes: decodeBytes,
 };
 
-/** Undefined for a type that is no scalar. */
+/** Undefined for a type that is not a scalar. */
 export function scalarDecoder(type: string): LeafDecoder | undefined {
   return Object.hasOwn(SCALARS, type) ? SCALARS[type] : undefined;
 }
@@ -76,20 +76,20 @@ function epochOf(value: unknown, position: DecodePosition, goType: string): numb
   return epoch;
 }
 
-/** Seconds and UTC; what is below the second is cut. */
+/** Seconds in UTC; fractions are truncated. */
 function decodeTime(value: unknown, position: DecodePosition): string {
   const epoch = epochOf(value, position, 'v1.Time');
   return WHOLE_SECONDS_UTC.test(value as string) ? (value as string) : formatTime(epoch);
 }
 
-/** Six digits of fraction, which is more than the milliseconds of a JavaScript clock, so the digits are kept as text. */
+/** Six digits of fraction exceed the milliseconds of a JavaScript clock, so the digits are kept as text. */
 function decodeMicroTime(value: unknown, position: DecodePosition): string {
   const epoch = epochOf(value, position, 'v1.MicroTime');
   const digits = /[.,](\d+)/.exec(value as string)?.[1] ?? '';
   return `${formatTime(epoch).slice(0, -1)}.${digits.slice(0, 6).padEnd(6, '0')}Z`;
 }
 
-/** Up to three digits and a suffix have one spelling only; most quantities are such. */
+/** Up to three digits with a suffix are always canonical, and most quantities have this form. */
 const PLAIN_QUANTITY = /^[1-9]\d{0,2}(?:[mkMGTPE]|[KMGTPE]i)?$/;
 
 function decodeQuantity(value: unknown, position: DecodePosition): string {
@@ -109,13 +109,13 @@ function decodeIntOrString(value: unknown, position: DecodePosition): string | n
   return typeof value === 'string' ? value : decodeInt32(value, position);
 }
 
-/** Free JSON. `FieldsV1` and embedded objects are objects; what is in them is nobody's business here. */
+/** Free JSON. `FieldsV1` and embedded objects must be objects, with any content. */
 function decodeObject(value: unknown, position: DecodePosition): unknown {
   if (!isJsonObject(value)) throw position.mismatch(foundName(value), 'map[string]interface {}');
   return copyJson(value);
 }
 
-/** The special types without a schema inside. */
+/** Decoders of the special types without an inner schema. */
 export const SPECIAL_DECODERS: Readonly<Partial<Record<SpecialType, LeafDecoder>>> = {
   Time: decodeTime,
   MicroTime: decodeMicroTime,

@@ -8,17 +8,17 @@ import { scalarDecoder, SPECIAL_DECODERS } from './leaf-decoders.ts';
 
 type Json = Record<string, unknown>;
 
-/** One decoding. Decoders are compiled once per type and keep no state of their own. */
+/** The state of one decoding. Decoders are compiled once per type and have no state. */
 export interface Decoding {
   readonly position: DecodePosition;
-  /** Set when some object had a key that its type does not declare. */
+  /** Set if some object had a key that its type does not declare. */
   sawUnknownField: boolean;
 }
 
 /** Decodes a value that is neither null nor absent. */
 type ValueDecoder = (value: unknown, decoding: Decoding) => unknown;
 
-/** The JSON of a field that is not set. */
+/** The JSON of an absent field. */
 type Unset =
   | { readonly shows: 'nothing' }
   | { readonly shows: 'constant'; readonly value: string | number | boolean | null }
@@ -28,7 +28,7 @@ interface FieldDecoder {
   readonly name: string;
   readonly decode: ValueDecoder;
   readonly unset: Unset;
-  /** Go leaves this field out when it holds its zero value. */
+  /** When Go leaves this field out because of its zero value. */
   readonly omits: 'never' | 'zeroScalar' | 'emptyContainer';
 }
 
@@ -43,10 +43,10 @@ const ZERO_SCALARS: Readonly<Record<string, string | number | boolean>> = {
 };
 const ZERO_QUANTITY = '0';
 
-/** Compiled on first use. Types refer to each other in circles (JSONSchemaProps), so entries are looked up late. */
+/** Compiled on first use. Types may refer to each other in cycles (JSONSchemaProps), so entries are looked up late. */
 const structs = new Map<string, readonly FieldDecoder[]>();
 
-/** Decodes an object into the fields of a type, in declaration order; other keys are dropped and noted. */
+/** Decodes an object into the fields of a type, in declaration order; other keys are dropped and reported. */
 export function decodeStruct(typeName: string, input: Json, decoding: Decoding): Json {
   let fields = structs.get(typeName);
   if (fields === undefined) {
@@ -93,7 +93,7 @@ function compileField(owner: string, field: FieldInfo): FieldDecoder {
 }
 
 function omitsOf(owner: string, field: FieldInfo): FieldDecoder['omits'] {
-  // An empty list of managers is not the same as none: it ends tracking (API-219), and is never stored.
+  // An empty list of managers ends tracking (API-219), unlike an absent list, and is never stored.
   if (field.name === 'managedFields' && owner === `${META_V1}.ObjectMeta`) return 'never';
   if (!field.omitempty || field.pointer) return 'never';
   if (field.list || field.map) return 'emptyContainer';
@@ -107,7 +107,7 @@ function unsetOf(owner: string, field: FieldInfo, decode: ValueDecoder): Unset {
   if (zero !== undefined) return field.omitempty ? NOTHING : { shows: 'constant', value: zero };
   switch (field.type) {
     case 'Time':
-      // The one time that Go leaves out when zero (`omitzero`); every other one prints null.
+      // The only time that Go leaves out if zero (`omitzero`); all other times print null.
       return owner.endsWith('/meta/v1.ObjectMeta') ? NOTHING : NULL;
     case 'MicroTime':
     case 'RawExtension':
@@ -145,7 +145,7 @@ function leaf(decode: LeafDecoder): ValueDecoder {
   return (value, decoding) => decode(value, decoding.position);
 }
 
-/** A null among the elements is the zero value of the element, as in Go; free JSON keeps it. */
+/** A null element becomes the zero value of the element type, as in Go; free JSON keeps null. */
 function nullElement(type: string, decode: ValueDecoder): (decoding: Decoding) => unknown {
   const zero = type === 'bytes' ? '' : type === 'Quantity' ? ZERO_QUANTITY : (ZERO_SCALARS[type] ?? null);
   return isStruct(type) ? (decoding) => decode({}, decoding) : () => zero;
@@ -174,7 +174,7 @@ function mapDecoder(field: FieldInfo, decode: ValueDecoder): ValueDecoder {
   };
 }
 
-/** `JSONSchemaPropsOr…`: a schema, or the alternative its name says. */
+/** `JSONSchemaPropsOr…`: a schema, or the alternative in its name. */
 function schemaVariantDecoder(type: string): ValueDecoder {
   const decodeSchema = elementDecoder(JSON_SCHEMA_PROPS);
   const decodeText = elementDecoder('string');
@@ -190,7 +190,7 @@ function schemaVariantDecoder(type: string): ValueDecoder {
   };
 }
 
-/** As Go names it in messages: `v1.PodSpec`, `[]uint8`. */
+/** The Go name of the type in messages: `v1.PodSpec`, `[]uint8`. */
 function goTypeName(type: string): string {
   return type === 'bytes' ? '[]uint8' : type.slice(type.lastIndexOf('/') + 1);
 }

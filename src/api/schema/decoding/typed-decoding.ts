@@ -9,14 +9,13 @@ import { unknownFields } from './unknown-fields.ts';
 export interface TypedObject {
   /** A new object that shares nothing with the input. */
   readonly object: KubeObject;
-  /** Paths of what was dropped, in document order; what to do about it is the caller's (API-231, API-232). */
+  /** Paths of dropped fields, in document order. The caller decides how to report them (API-231, API-232). */
   readonly unknownFields: string[];
 }
 
 /**
- * Reads an object as the Go type would be read and written again (API-231 to API-233, API-521): unknown fields go, nulls
- * and empty optional fields go, fields that Go always prints are there with their zero value, times, quantities and
- * base64 have their one spelling. Decoding the result again gives the result.
+ * Decodes an object as if Go had decoded and encoded it (API-231 to API-233, API-521): unknown fields, nulls and empty optional fields are
+ * removed; fields that Go always prints have their zero value; times, quantities and base64 are canonical. Decoding is idempotent.
  *
  * @throws StatusError 400 for a value of the wrong JSON type; its `cause` is the {@link DecodeProblem}
  */
@@ -33,15 +32,13 @@ export function decodeTyped(object: KubeObject, typeName: string): TypedObject {
 
 export interface TypedMetadata {
   readonly metadata: ObjectMeta;
-  /** Paths below the metadata: `labls`. */
+  /** Paths within metadata: `labls`. */
   readonly unknownFields: string[];
 }
 
 /**
- * The same for the metadata of an object whose kind has no Go type: custom resources and what is embedded in them
- * (API-234). Absent metadata is empty.
- *
- * @throws StatusError 400 as {@link decodeTyped}, with paths like `<Kind>.metadata.labels`
+ * The same for the metadata of an object whose kind has no Go type: custom resources and objects embedded in them (API-234). Absent
+ * metadata is empty. @throws StatusError 400 as {@link decodeTyped}, with paths like `<Kind>.metadata.labels`
  */
 export function decodeMetadata(
   metadata: unknown,
@@ -61,7 +58,7 @@ export function decodeMetadata(
   }
 }
 
-/** The 400 for a value of the wrong type; every other error is passed on. */
+/** The 400 for a value of the wrong type; other errors pass unchanged. */
 function refused(error: unknown, of: { readonly kind: string; readonly version: string }): unknown {
   if (!(error instanceof DecodeProblem)) return error;
   const status = newBadRequest(

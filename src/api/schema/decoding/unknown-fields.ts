@@ -41,7 +41,7 @@ function walkStruct(object: Json, typeName: string, walk: Walk): void {
   }
 }
 
-/** A struct, or a list of them; everything else has no fields. */
+/** A struct or a list of structs; other values have no fields. */
 function walkValue(value: unknown, type: string, walk: Walk): void {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
@@ -53,7 +53,7 @@ function walkValue(value: unknown, type: string, walk: Walk): void {
   }
 }
 
-/** A struct without fields knows no key at all, while free JSON knows every one. */
+/** A struct without fields declares no key at all, while free JSON allows every key. */
 function isEmptyStruct(type: string): boolean {
   return type.includes('.');
 }

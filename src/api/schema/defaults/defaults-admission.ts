@@ -1,7 +1,7 @@
 import type { Fields } from '../fields/defaults-fields.ts';
 import { objectAt, objectsAt, setIfUnset } from '../fields/defaults-fields.ts';
 
-/** Port of a service that takes webhook calls, where it names none. */
+/** Sets the port of a service for webhook calls if it is absent. */
 export function defaultServiceReference(clientConfig: Fields | undefined): void {
   const service = objectAt(clientConfig, 'service');
   if (service !== undefined) setIfUnset(service, 'port', 443);

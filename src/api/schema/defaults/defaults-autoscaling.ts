@@ -2,7 +2,7 @@ import type { Fields } from '../fields/defaults-fields.ts';
 import { ensureObjectAt, objectAt, setIfUnset } from '../fields/defaults-fields.ts';
 
 const PERIOD_SECONDS = 15;
-/** Percent of the requested CPU that an autoscaler without metrics aims at. */
+/** The target CPU utilization, in percent of the request, of an autoscaler without metrics. */
 const CPU_UTILIZATION = 80;
 
 function scaleUpRules(): Fields {
@@ -16,7 +16,7 @@ function scaleUpRules(): Fields {
   };
 }
 
-/** Without a stabilization window: that one is a setting of the controller. */
+/** Sets no stabilization window, because its default is a setting of the controller. */
 function scaleDownRules(): Fields {
   return { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: PERIOD_SECONDS }] };
 }

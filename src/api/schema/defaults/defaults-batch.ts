@@ -4,7 +4,7 @@ import { defaultTemplateOf } from './defaults-pod.ts';
 import { labelFromTemplate } from './defaults-workloads.ts';
 
 const DEFAULT_BACKOFF_LIMIT = 6;
-/** With a limit per index the total is not limited. */
+/** A job with a limit per index has no total limit. */
 const NO_BACKOFF_LIMIT = 2_147_483_647;
 
 export function defaultJob(job: Fields): void {
@@ -29,7 +29,7 @@ export function defaultCronJob(cronJob: Fields): void {
   setIfUnset(spec, 'suspend', false);
   setIfUnset(spec, 'successfulJobsHistoryLimit', 3);
   setIfUnset(spec, 'failedJobsHistoryLimit', 1);
-  // Only the pods of the template are defaulted; the job itself is when it is created.
+  // Defaults only the pods of the template; the job itself is defaulted when it is created.
   defaultTemplateOf(objectAt(objectAt(spec, 'jobTemplate'), 'spec'));
 }
 

@@ -3,7 +3,7 @@ import { ensureObjectAt, objectAt, objectsAt, setIfUnset, setIfZero } from '../f
 import { defaultResourceRequirements } from './defaults-resources.ts';
 import { defaultPullPolicy } from './image-reference.ts';
 
-/** Any of the three sorts of containers. */
+/** A container of any of the three lists. */
 export function defaultContainer(container: Fields): void {
   setIfZero(container, 'imagePullPolicy', defaultPullPolicy(container['image']));
   setIfZero(container, 'terminationMessagePath', '/dev/termination-log');

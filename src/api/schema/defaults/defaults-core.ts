@@ -3,7 +3,7 @@ import type { Fields } from '../fields/defaults-fields.ts';
 import { ensureObjectAt, isEmptyMap, objectAt, objectsAt, setIfUnset, setIfZero } from '../fields/defaults-fields.ts';
 import { defaultResourceList, fillResourceList } from './defaults-resources.ts';
 
-/** API-300: every namespace carries its name as a label and is Active. */
+/** Every namespace has its name as a label and is Active (API-300). */
 export function defaultNamespace(namespace: Fields): void {
   const metadata = ensureObjectAt(namespace, 'metadata');
   if (typeof metadata['name'] === 'string' && metadata['name'] !== '') {
@@ -22,7 +22,7 @@ export function defaultNode(node: Fields): void {
   }
 }
 
-/** `stringData` is for writing only: it overrides `data` and is never stored. */
+/** `stringData` is write-only: it overrides `data` and is never stored. */
 export function defaultSecret(secret: Fields): void {
   setIfZero(secret, 'type', 'Opaque');
   const texts = objectAt(secret, 'stringData');
@@ -44,7 +44,7 @@ export function defaultLimitRange(limitRange: Fields): void {
   }
 }
 
-/** default <- max; defaultRequest <- default, else min. */
+/** A missing default is the max; a missing defaultRequest is the default, or else the min. */
 function defaultContainerLimits(item: Fields): void {
   const limit = { ...objectAt(item, 'default') };
   fillResourceList(limit, objectAt(item, 'max'));

@@ -4,7 +4,7 @@ import { ensureObjectAt, objectAt, objectsAt, setIfUnset, setIfZero } from '../f
 const CLIENT_IP_SECONDS = 10_800;
 const EXPOSED_TYPES: ReadonlySet<unknown> = new Set(['NodePort', 'LoadBalancer']);
 
-/** Without what is allocated on create (addresses, families, node ports): that is the registry's. */
+/** Sets no values that are allocated on create (addresses, families, node ports), because the registry allocates them. */
 export function defaultService(service: Fields): void {
   const spec = ensureObjectAt(service, 'spec');
   setIfZero(spec, 'type', 'ClusterIP');

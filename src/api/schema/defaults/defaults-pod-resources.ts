@@ -3,7 +3,7 @@ import { resourceListFields } from '../../quota/resource-list.ts';
 import { type Fields, objectAt } from '../fields/defaults-fields.ts';
 import { isHugePages } from '../fields/resource-names.ts';
 
-/** Resources of which a node may promise more than it has. */
+/** Resources that a node may overcommit. */
 const OVERCOMMITTED: ReadonlySet<string> = new Set(['cpu', 'memory']);
 
 function isPodLevel(name: string): boolean {
@@ -11,8 +11,9 @@ function isPodLevel(name: string): boolean {
 }
 
 /**
- * The resources that a pod with resources of its own leaves out: limits of huge pages are those of its containers; requests are those of its
- * containers, else its limits (core/v1 `defaultHugePagePodLimits`, `defaultPodRequests`). Containers have their defaults already.
+ * Sets the resources that a pod with pod-level resources leaves out: limits of huge pages come from its containers; requests come from its
+ * containers, otherwise from its limits (core/v1 `defaultHugePagePodLimits`, `defaultPodRequests`). The containers already have their
+ * defaults.
  */
 export function defaultPodLevelResources(spec: Fields): void {
   const resources = objectAt(spec, 'resources');

@@ -5,7 +5,7 @@ import { defaultPodLevelResources } from './defaults-pod-resources.ts';
 import { defaultResourceList, defaultResourceRequirements, fillResourceList } from './defaults-resources.ts';
 import { defaultVolume } from './defaults-volume.ts';
 
-/** Everything that pods and templates of pods have in common. */
+/** Defaults that pods and pod templates share. */
 function defaultPodSpec(spec: Fields): void {
   setIfZero(spec, 'dnsPolicy', 'ClusterFirst');
   setIfZero(spec, 'restartPolicy', 'Always');
@@ -21,7 +21,7 @@ function defaultPodSpec(spec: Fields): void {
   defaultResourceRequirements(spec);
 }
 
-/** `serviceAccount` is the old name of `serviceAccountName`: the new one wins, and both are shown. */
+/** `serviceAccount` is the old name of `serviceAccountName`. The new one wins, and both are set. */
 function mirrorServiceAccount(spec: Fields): void {
   setIfZero(spec, 'serviceAccountName', spec['serviceAccount']);
   if (spec['serviceAccountName'] === undefined || spec['serviceAccountName'] === '') {
@@ -38,7 +38,7 @@ export function defaultTemplateOf(owner: Fields | undefined): void {
   if (template !== undefined) defaultPodSpec(ensureObjectAt(template, 'spec'));
 }
 
-/** Defaults of a pod beyond its template; doing it in templates would change what existing controllers compare. */
+/** Defaults of a pod beyond its template. Applying them to templates would change values that existing controllers compare. */
 export function defaultPod(pod: Fields): void {
   const spec = ensureObjectAt(pod, 'spec');
   defaultPodSpec(spec);

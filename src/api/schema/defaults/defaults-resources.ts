@@ -2,10 +2,10 @@ import { formatQuantity, parseQuantity, roundUpToMilli } from '../../quantity.ts
 import type { Fields } from '../fields/defaults-fields.ts';
 import { objectAt, setIfUnset } from '../fields/defaults-fields.ts';
 
-/** Whole numbers of anything from a thousandth up have nothing to round; most amounts are such. */
+/** Whole numbers with a suffix from a thousandth up need no rounding, and most amounts have this form. */
 const NOTHING_TO_ROUND = /^\d+(?:[mkMGTPE]|[KMGTPE]i)?$/;
 
-/** A map of resource names to amounts, in place. */
+/** Defaults a map of resource names to amounts, in place. */
 export function defaultResourceList(owner: Fields | undefined, field: string): void {
   const list = objectAt(owner, field);
   if (list === undefined) return;
@@ -22,7 +22,7 @@ export function defaultResourceRequirements(owner: Fields | undefined): void {
   defaultResourceList(resources, 'requests');
 }
 
-/** Amounts of `from` for the names that `to` lacks. */
+/** Copies amounts from `from` for names that `to` lacks. */
 export function fillResourceList(to: Fields, from: Fields | undefined): void {
   if (from === undefined) return;
   for (const name of Object.keys(from)) setIfUnset(to, name, from[name]);

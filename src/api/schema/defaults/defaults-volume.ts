@@ -7,7 +7,7 @@ import { defaultPullPolicy } from './image-reference.ts';
 /** Octal 0644. */
 const DEFAULT_MODE = 420;
 
-/** Sources of old in-tree volumes and the values their fields get when not given. */
+/** Old in-tree volume sources and the defaults of their fields. */
 const LEGACY_SOURCES: Readonly<Record<string, Fields>> = {
   iscsi: { iscsiInterface: 'default' },
   rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
@@ -34,7 +34,7 @@ export function defaultVolume(volume: Fields): void {
   defaultClaimSpec(objectAt(objectAt(objectAt(volume, 'ephemeral'), 'volumeClaimTemplate'), 'spec'));
 }
 
-/** Sources that pods and persistent volumes have in common. */
+/** Volume sources that pods and persistent volumes share. */
 export function defaultVolumeSource(owner: Fields): void {
   const hostPath = objectAt(owner, 'hostPath');
   if (hostPath !== undefined) setIfUnset(hostPath, 'type', '');
@@ -45,7 +45,7 @@ export function defaultVolumeSource(owner: Fields): void {
   }
 }
 
-/** Spec of a persistent volume claim, or of a template of one. */
+/** The spec of a persistent volume claim or claim template. */
 export function defaultClaimSpec(spec: Fields | undefined): void {
   if (spec === undefined) return;
   setIfUnset(spec, 'volumeMode', 'Filesystem');

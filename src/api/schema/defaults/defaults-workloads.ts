@@ -35,7 +35,7 @@ export function defaultStatefulSet(statefulSet: Fields): void {
     strategy['type'] = ROLLING_UPDATE;
     ensureObjectAt(strategy, 'rollingUpdate');
   }
-  // A strategy that names its type but gives no parameters keeps none.
+  // A strategy with a type but no parameters stays without parameters.
   const rollingUpdate = objectAt(strategy, 'rollingUpdate');
   if (strategy['type'] === ROLLING_UPDATE && rollingUpdate !== undefined) setIfUnset(rollingUpdate, 'partition', 0);
   const retention = ensureObjectAt(spec, 'persistentVolumeClaimRetentionPolicy');
@@ -75,7 +75,7 @@ export function defaultReplicationController(controller: Fields): void {
   defaultTemplateOf(spec);
 }
 
-/** The object's own labels, where it has none, are those of its pods. */
+/** An object without labels takes the labels of its pods. */
 export function labelFromTemplate(object: Fields, labels: Fields | undefined): void {
   const metadata = ensureObjectAt(object, 'metadata');
   if (labels !== undefined && isEmptyMap(metadata['labels'])) metadata['labels'] = copyJson(labels);

@@ -43,7 +43,7 @@ import {
   defaultStatefulSet,
 } from './defaults-workloads.ts';
 
-/** Section 23. Kinds that are not listed have no defaults. */
+/** Kinds that are not listed have no defaults. */
 const DEFAULTERS: Readonly<Record<string, (object: Fields) => void>> = {
   'v1/Endpoints': defaultEndpoints,
   'v1/LimitRange': defaultLimitRange,
@@ -89,8 +89,8 @@ const DEFAULTERS: Readonly<Record<string, (object: Fields) => void>> = {
 };
 
 /**
- * Fills in what a decoded object leaves out, in place (API-500, API-501). Applying it twice is applying it once. Nothing
- * here depends on the clock, on other objects or on chance: what does is allocated by the registry.
+ * Sets the defaults of a decoded object, in place (API-500, API-501). Idempotent. Nothing here depends on the clock, on other objects or on
+ * chance; the registry allocates such values.
  */
 export function applyDefaults(object: KubeObject, apiVersion: string, kind: string): void {
   DEFAULTERS[`${apiVersion}/${kind}`]?.(object);
@@ -99,7 +99,7 @@ export function applyDefaults(object: KubeObject, apiVersion: string, kind: stri
 /** The kinds that get labels from their name or their template. */
 const LABELED: ReadonlySet<string> = new Set(['v1/Namespace', 'v1/ReplicationController', 'batch/v1/Job']);
 
-/** Whether {@link applyDefaults} may write into the metadata of such an object; of all other kinds it leaves it alone. */
+/** True if {@link applyDefaults} may change the metadata of such an object. */
 export function defaultsMetadata(apiVersion: string, kind: string): boolean {
   return LABELED.has(`${apiVersion}/${kind}`);
 }

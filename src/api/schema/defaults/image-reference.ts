@@ -6,12 +6,12 @@ const REFERENCE = new RegExp(
     '(?::(?<tag>[\\w][\\w.-]{0,127}))?' +
     '(?<digest>@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$',
 );
-/** Longer references are no references, and are not worth matching. */
+/** Longer texts are not image references, and are not matched. */
 const MAX_REFERENCE_LENGTH = 4_096;
 
 /**
- * Tag of a container image, `latest` where neither tag nor digest is given. Empty for a text that is no image reference
- * and for one with a digest only.
+ * The tag of a container image; `latest` if there is neither a tag nor a digest. Empty for a malformed image reference and for one with
+ * only a digest.
  */
 export function imageTag(image: string): string {
   const match = image.length > MAX_REFERENCE_LENGTH ? null : REFERENCE.exec(image);

@@ -1,27 +1,27 @@
 /**
- * Access to fields of decoded objects for defaulting. The objects come from `decodeTyped`, so a field that is there has
- * the JSON type of its declaration; what is missing may be missing at any level.
+ * Access to fields of decoded objects for defaulting. The objects come from `decodeTyped`, so a present field has its declared JSON type.
+ * At any level a field may be absent.
  */
 export type Fields = Record<string, unknown>;
 
-/** For pointer fields: absent and null are unset, every value counts. */
+/** Sets a pointer field if it is absent or null; every other value stays. */
 export function setIfUnset(object: Fields, field: string, value: unknown): void {
   if (object[field] === undefined || object[field] === null) object[field] = value;
 }
 
-/** For plain fields: their zero value is unset too. */
+/** Sets a plain field if it has its zero value or is absent. */
 export function setIfZero(object: Fields, field: string, value: unknown): void {
   const current = object[field];
   if (current === undefined || current === null || current === '' || current === 0) object[field] = value;
 }
 
-/** The nested object, if it is there. */
+/** The nested object, or undefined. */
 export function objectAt(object: Fields | undefined, field: string): Fields | undefined {
   const value = object?.[field];
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-/** The nested object, made if it is not there. */
+/** The nested object, created if absent. */
 export function ensureObjectAt(object: Fields, field: string): Fields {
   const present = objectAt(object, field);
   if (present !== undefined) return present;
@@ -30,7 +30,7 @@ export function ensureObjectAt(object: Fields, field: string): Fields {
   return made;
 }
 
-/** The objects of a list, which is the list itself if it has nothing else; nothing if the list is absent. */
+/** The objects in a list. Returns the list itself if all elements are objects, and an empty list if it is absent. */
 export function objectsAt(object: Fields | undefined, field: string): Fields[] {
   const value = object?.[field];
   if (!Array.isArray(value)) return [];
@@ -41,13 +41,13 @@ function isObject(item: unknown): item is Fields {
   return typeof item === 'object' && item !== null;
 }
 
-/** The text, empty where there is none. */
+/** The string, or an empty string. */
 export function textAt(object: Fields | undefined, field: string): string {
   const value = object?.[field];
   return typeof value === 'string' ? value : '';
 }
 
-/** The texts of a list; nothing if the list is absent. */
+/** The strings of a list, or an empty list. */
 export function listOfTextsAt(object: Fields | undefined, field: string): readonly string[] {
   const value = object?.[field];
   return Array.isArray(value) ? value.filter((item: unknown): item is string => typeof item === 'string') : [];
@@ -58,12 +58,12 @@ export function numberAt(object: Fields | undefined, field: string): number | un
   return typeof value === 'number' ? value : undefined;
 }
 
-/** True where a pointer of Go is not nil. */
+/** True if a Go pointer would not be nil. */
 export function isGiven(object: Fields | undefined, field: string): boolean {
   return object?.[field] !== undefined && object[field] !== null;
 }
 
-/** True where Go has a nil or empty map. */
+/** True if Go would have a nil or empty map. */
 export function isEmptyMap(value: unknown): boolean {
   return typeof value !== 'object' || value === null || Object.keys(value).length === 0;
 }

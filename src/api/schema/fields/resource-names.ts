@@ -36,12 +36,12 @@ export function isHugePages(name: string): boolean {
   return name.startsWith(HUGE_PAGES);
 }
 
-/** The size of one page, as text: `2Mi`. */
+/** The page size as text: `2Mi`. */
 export function pageSizeOf(name: string): string {
   return name.slice(HUGE_PAGES.length);
 }
 
-/** Without a domain, or with one of Kubernetes. */
+/** True for a name without a domain, or with one of Kubernetes' domains. */
 function isNative(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/');
 }
@@ -51,12 +51,12 @@ function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`).length === 0;
 }
 
-/** False where a request must equal its limit. */
+/** False if a request must equal its limit. */
 export function isOvercommitAllowed(name: string): boolean {
   return isNative(name) && !isHugePages(name);
 }
 
-/** True where there are no halves of it. */
+/** True if the resource has no fractions. */
 export function isWholeNumber(name: string): boolean {
   return WHOLE_NUMBERS.has(name) || isExtended(name);
 }

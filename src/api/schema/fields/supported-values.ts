@@ -1,6 +1,6 @@
 /**
- * Closed sets of values, by type and field, in the order upstream lists them (`pkg/apis` validation). An empty value is
- * not given; whether it must be is another question.
+ * Closed sets of values, by type and field, in upstream's order (`pkg/apis` validation). An empty value counts as absent; other checks
+ * decide whether it is required.
  */
 const CORE = 'api/core/v1';
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
@@ -88,7 +88,7 @@ const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
   [`${ADMISSION}.RuleWithOperations/scope`]: SCOPES,
 };
 
-/** Undefined for a field that takes any value. */
+/** Undefined for a field that allows any value. */
 export function supportedValues(typeName: string, field: string): readonly string[] | undefined {
   return SUPPORTED[`${typeName}/${field}`];
 }

@@ -11,7 +11,7 @@ export function validateImmutable(next: unknown, previous: unknown, path: string
   return sameContent(next, previous) ? [] : [fieldInvalid(path, next ?? null, 'field is immutable')];
 }
 
-/** Numbers that are not given are fine. */
+/** Absent numbers are valid. */
 export function validateNonNegative(owner: Fields | undefined, field: string, path: string): FieldError[] {
   const value = owner?.[field];
   return typeof value === 'number' && value < 0
@@ -19,7 +19,7 @@ export function validateNonNegative(owner: Fields | undefined, field: string, pa
     : [];
 }
 
-/** The findings about every object of a list. */
+/** The findings for every object of a list. */
 export function validateEach(
   owner: Fields | undefined,
   field: string,
@@ -35,7 +35,7 @@ export function validateEach(
   return errors;
 }
 
-/** A name that may be left out. */
+/** Validates an optional name. */
 export function validateOptionalText(
   owner: Fields | undefined,
   field: string,
@@ -45,7 +45,7 @@ export function validateOptionalText(
   return text === '' ? [] : invalidFor(rule.check(text), `${rule.path}.${field}`, text);
 }
 
-/** The finding for each message about one value. */
+/** One finding for each message about a value. */
 export function invalidFor(messages: readonly string[], path: string, value: unknown): FieldError[] {
   return messages.length === 0 ? [] : messages.map((message) => fieldInvalid(path, value, message));
 }
@@ -54,7 +54,7 @@ export function outsideRange(low: number, high: number): string {
   return `must be between ${low} and ${high}, inclusive`;
 }
 
-/** Equality as Go compares decoded objects: null, absent and an empty list are the same. */
+/** Equality of decoded objects in Go: null, absent and an empty list are equal. */
 export function sameContent(left: unknown, right: unknown): boolean {
   return equalJson(withoutEmpty(left), withoutEmpty(right));
 }

@@ -10,7 +10,7 @@ const MAX_WINDOW = 3600;
 const SELECTIONS = ['Disabled', 'Max', 'Min'];
 const POLICIES = ['Percent', 'Pods'];
 
-/** Both versions; the older one has fewer fields. */
+/** Validates both versions; the older one has fewer fields. */
 export function validateAutoscaler(autoscaler: Fields): FieldError[] {
   const spec = objectAt(autoscaler, 'spec');
   const max = numberAt(spec, 'maxReplicas') ?? 0;

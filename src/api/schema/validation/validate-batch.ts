@@ -29,7 +29,7 @@ const UNCHANGEABLE = [
   'managedBy',
   'successPolicy',
 ];
-/** The job's own name is made of this and eleven characters. */
+/** The name of a job consists of this name and eleven characters. */
 const MAX_CRON_JOB_NAME = 52;
 const MAX_INDEXES = 100_000;
 const MAX_MANAGER = 63;
@@ -57,7 +57,7 @@ function validateJobSpec(spec: Fields | undefined, path: string): FieldError[] {
   return errors;
 }
 
-/** Somebody else's controller: `example.com/name`. */
+/** A foreign controller: `example.com/name`. */
 function validateManager(spec: Fields | undefined, path: string): FieldError[] {
   const manager = spec?.['managedBy'];
   if (typeof manager !== 'string') return [];
@@ -110,7 +110,7 @@ export function validateJob(job: Fields): FieldError[] {
   return [...errors, ...validateTemplateMatch(spec), ...validateIndexedName(job)];
 }
 
-/** The pods' host names end in the index. */
+/** The host name of each pod ends in its index. */
 function validateIndexedName(job: Fields): FieldError[] {
   const spec = objectAt(job, 'spec');
   const completions = numberAt(spec, 'completions') ?? 0;
@@ -138,7 +138,7 @@ function validateCompletions(spec: Fields | undefined, old: Fields | undefined):
   return [fieldInvalid(path, spec?.['completions'], 'can only be modified in tandem with spec.parallelism')];
 }
 
-/** A suspended job that never ran may still get scheduling directives for its pods; otherwise its template is fixed. */
+/** A suspended job that never ran may still change the scheduling directives of its pods; otherwise its template is immutable. */
 function validateTemplateUnchanged(
   spec: Fields | undefined,
   old: Fields | undefined,
@@ -188,7 +188,7 @@ export function validateCronJob(cronJob: Fields): FieldError[] {
   ];
 }
 
-/** A longer name cannot be changed any more. */
+/** Checks the length of the name only on create, because the name of an existing object cannot change. */
 export function validateCronJobOnCreate(cronJob: Fields): FieldError[] {
   const name = textAt(objectAt(cronJob, 'metadata'), 'name');
   const errors = validateTimeZone(cronJob);

@@ -57,9 +57,9 @@ import {
   validateStatefulSetUpdate,
 } from './validate-workloads.ts';
 
-/** The checks of a kind beyond its structure. */
+/** Checks of a kind beyond its structure. */
 interface KindRules {
-  /** Holds for every state of the object. */
+  /** Checks every state of the object. */
   readonly always?: (object: Fields) => FieldError[];
   readonly onCreate?: (object: Fields) => FieldError[];
   readonly onUpdate?: (next: Fields, previous: Fields) => FieldError[];
@@ -68,7 +68,7 @@ interface KindRules {
 const AUTOSCALER: KindRules = { always: validateAutoscaler };
 const ROLE_BINDING: KindRules = { always: validateRoleBinding, onUpdate: validateRoleBindingUpdate };
 
-/** By `<group>/<version>/<Kind>`. The registry's strategy decides by subresource which part of a pod's spec may change. */
+/** Rules by `<group>/<version>/<Kind>`. For pods, the registry's strategy decides by subresource which part of the spec may change. */
 const RULES: Readonly<Record<string, KindRules>> = {
   '/v1/ConfigMap': { always: validateConfigMap, onUpdate: validateConfigMapUpdate },
   '/v1/LimitRange': { always: validateLimitRange },
@@ -117,7 +117,7 @@ function rulesOf(info: ResourceInfo): KindRules {
   return RULES[`${info.group}/${info.version}/${info.kind}`] ?? {};
 }
 
-/** Findings about a new object, decoded and defaulted (API-502). Metadata has its own validation. */
+/** Findings for a new object, decoded and defaulted (API-502). Metadata is validated elsewhere. */
 export function validateBuiltin(object: KubeObject, info: ResourceInfo): FieldError[] {
   const rules = rulesOf(info);
   const errors = validateState(object, info, rules);
@@ -125,11 +125,11 @@ export function validateBuiltin(object: KubeObject, info: ResourceInfo): FieldEr
   return distinct(errors);
 }
 
-/** Findings about a changed object: what holds for every state, and what may not change. */
+/** Findings for a changed object: the checks of every state, and immutable fields. */
 export function validateBuiltinUpdate(next: KubeObject, previous: KubeObject, info: ResourceInfo): FieldError[] {
   const rules = rulesOf(info);
   const errors = sharesContent(next, previous) ? [] : validateState(next, info, rules);
-  // Finalizers and owners come and go, whatever an older version has let pass.
+  // Finalizers and owner references may change even on an object that an older version accepted and that is invalid now.
   if (errors.length > 0 && repeatsContent(next, previous)) errors.length = 0;
   if (rules.onUpdate !== undefined) append(errors, rules.onUpdate(next, previous));
   return distinct(errors);
@@ -139,7 +139,7 @@ function repeatsContent(a: KubeObject, b: KubeObject): boolean {
   return deepEqual({ ...a, metadata: undefined, status: undefined }, { ...b, metadata: undefined, status: undefined });
 }
 
-/** Whether all that is judged is not merely equal but the very same, as after a patch or a status that reaches no further. */
+/** True if all validated parts are identical, not just equal, as after a patch or a status update that does not touch them. */
 function sharesContent(a: KubeObject, b: KubeObject): boolean {
   for (const key in a) if (key !== 'metadata' && key !== 'status' && a[key] !== b[key]) return false;
   for (const key in b) if (key !== 'status' && a[key] === undefined && b[key] !== undefined) return false;
@@ -153,7 +153,7 @@ function validateState(object: KubeObject, info: ResourceInfo, rules: KindRules)
   return errors;
 }
 
-/** Structure and rules may find the same thing. */
+/** Structure and rules may report the same finding. */
 function distinct(errors: FieldError[]): FieldError[] {
   if (errors.length < 2) return errors;
   const seen = new Set<string>();

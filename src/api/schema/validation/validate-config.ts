@@ -6,12 +6,12 @@ import type { Fields } from '../fields/defaults-fields.ts';
 import { objectAt } from '../fields/defaults-fields.ts';
 import { invalidFor, sameContent, validateImmutable } from '../fields/validate-fields.ts';
 
-/** All values of a ConfigMap or Secret together, decoded (1 MiB). */
+/** Maximum size of all decoded values of a ConfigMap or Secret together (1 MiB). */
 const MAX_DATA_BYTES = 1_048_576;
 const IMMUTABLE = 'field is immutable when `immutable` is set';
 const REDACTED = '<secret contents redacted>';
 
-/** Keys that a Secret of a type must have; more than one list means one of them is enough. */
+/** Keys that a Secret of a type must have. If there are several lists, one of them suffices. */
 const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/dockercfg': ['.dockercfg'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
@@ -36,7 +36,7 @@ export function validateConfigMap(configMap: Fields): FieldError[] {
       errors.push(fieldInvalid(`data[${key}]`, key, 'duplicate of key present in binaryData'));
     }
   }
-  // The finding is about the whole object, which upstream writes as an empty index.
+  // The finding concerns the whole object, which upstream prints as an empty index.
   const size = totalBytes(data, 'utf8') + totalBytes(binaryData, 'base64');
   if (size > MAX_DATA_BYTES) errors.push(fieldTooLong('[]', MAX_DATA_BYTES));
   return errors;
@@ -71,7 +71,7 @@ export function validateSecretUpdate(next: Fields, previous: Fields): FieldError
   return [...validateImmutable(next['type'], previous['type'], 'type'), ...validateFrozen(next, previous, ['data'])];
 }
 
-/** Once `immutable` is set it cannot be unset, and the data stays. */
+/** `immutable` cannot be unset, and the data cannot change. */
 function validateFrozen(next: Fields, previous: Fields, fields: readonly string[]): FieldError[] {
   if (previous['immutable'] !== true) return [];
   const changed = fields.filter((field) => !sameContent(next[field], previous[field]));
@@ -88,7 +88,7 @@ function validateJsonValue(data: Fields | undefined, key: string): FieldError[] 
     JSON.parse(Buffer.from(String(data?.[key]), 'base64').toString('utf8'));
     return [];
   } catch (error) {
-    // The parser's message may quote the content.
+    // The parser's message may contain secret content.
     return [fieldInvalid(`data[${key}]`, REDACTED, error instanceof SyntaxError ? 'invalid JSON' : String(error))];
   }
 }

@@ -31,7 +31,7 @@ export function validateIngress(ingress: Fields): FieldError[] {
   ];
 }
 
-/** The annotation is the older way to say it. */
+/** The annotation is the older form of the class. */
 export function validateIngressOnCreate(ingress: Fields): FieldError[] {
   const value = textAt(objectAt(objectAt(ingress, 'metadata'), 'annotations'), CLASS_ANNOTATION);
   if (value === '' || !isGiven(objectAt(ingress, 'spec'), 'ingressClassName')) return [];

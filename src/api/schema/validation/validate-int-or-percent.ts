@@ -5,7 +5,7 @@ import { invalidFor } from '../fields/validate-fields.ts';
 
 const WHOLE = 100;
 
-/** A number of pods, or a share of them: `1`, `25%`. Absent is fine. */
+/** A number or percentage of pods: `1`, `25%`. Absent values are valid. */
 export function validateIntOrPercent(value: unknown, path: string): FieldError[] {
   if (typeof value === 'string') return invalidFor(isPercent(value), path, value);
   if (typeof value !== 'number' || value >= 0) return [];
@@ -17,7 +17,7 @@ export function validateAtMostAll(value: unknown, path: string): FieldError[] {
   return percent > WHOLE ? [fieldInvalid(path, value, 'must not be greater than 100%')] : [];
 }
 
-/** True for what counts as nothing: 0, `0%`, and every text that is no share. */
+/** True for 0, `0%`, and every text that is not a percentage. */
 export function isNone(value: unknown): boolean {
   if (typeof value === 'number') return value === 0;
   return typeof value !== 'string' || Number.isNaN(Number.parseInt(value, 10)) || Number.parseInt(value, 10) === 0;

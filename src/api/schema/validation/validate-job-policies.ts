@@ -14,7 +14,7 @@ import { isGiven, numberAt, objectAt, objectsAt, textAt } from '../fields/defaul
 import { invalidFor, validateNonNegative } from '../fields/validate-fields.ts';
 import { repeatedIndexes } from '../../../base/collections/repeated.ts';
 
-/** When a job has failed, and when it is done, although not all of its pods are. */
+/** Policies that end a job early, as failed or as complete. */
 
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
@@ -31,7 +31,7 @@ export function validatePodFailurePolicy(spec: Fields | undefined, path: string)
   return [...errors, ...rules.flatMap((rule, index) => validateFailureRule(rule, spec, `${at}[${index}]`))];
 }
 
-/** Says which of a closed set is missing, or that it is none of them. */
+/** Reports a missing or unknown value of a closed set. */
 function validateChoice(value: string, choices: readonly string[], path: string): FieldError[] {
   if (choices.includes(value)) return [];
   const listed = choices.map((choice) => `"${choice}"`).join(' ');

@@ -52,7 +52,7 @@ function validateLimit(limit: Fields, type: string, path: string): FieldError[] 
   return [...errors, fieldRequired(`${path}.limits`, detail)];
 }
 
-/** `[lower, higher, where it is said, words]`. */
+/** `[lower, higher, reported field, words]`. */
 const ORDER = [
   ['min', 'max', 'min', 'min value', 'max value'],
   ['min', 'defaultRequest', 'defaultRequest', 'min value', 'default request value'],
@@ -74,7 +74,7 @@ function validateOrderOf(name: string, limit: Fields, path: string): FieldError[
   for (const [low, high, shown, lowWords, highWords] of ORDER) {
     const [a, b] = [amountOf(low), amountOf(high)];
     if (a === '' || b === '' || compare(a, b) <= 0) continue;
-    // Where the default is at fault, upstream shows the bound.
+    // If the default is wrong, upstream prints the bound.
     const value = shown === 'default' ? amountOf(low === 'min' ? 'min' : 'max') : amountOf(shown);
     errors.push(fieldInvalid(`${path}.${shown}[${name}]`, value, `${lowWords} ${a} is greater than ${highWords} ${b}`));
   }

@@ -17,7 +17,7 @@ const SOURCES: ReadonlyMap<string, string> = new Map([
   ['Resource', 'resource'],
 ]);
 const TARGETS = ['Utilization', 'Value', 'AverageValue'];
-/** The order in which upstream looks for a source; the first that is there is checked. */
+/** The order in which upstream looks for a source; the first one present is checked. */
 const LOOK_UP = ['object', 'external', 'pods', 'resource', 'containerResource'];
 
 /** An object of any kind, in the same namespace. */

@@ -6,7 +6,7 @@ import { isGiven, listOfTextsAt, numberAt, objectAt, textAt } from '../fields/de
 import { validatePort, validatePortOrName } from './pods/validate-container-ports.ts';
 import { validateEach } from '../fields/validate-fields.ts';
 
-/** Label selectors and closed sets are elsewhere. */
+/** Label selectors and closed sets are checked elsewhere. */
 export function validateNetworkPolicy(policy: Fields): FieldError[] {
   const spec = objectAt(policy, 'spec');
   const types = listOfTextsAt(spec, 'policyTypes');

@@ -6,7 +6,7 @@ import { isGiven, objectAt } from '../fields/defaults-fields.ts';
 import { sameContent, validateImmutable, validateNonNegative } from '../fields/validate-fields.ts';
 import { validateAtMostAll, validateIntOrPercent } from './validate-int-or-percent.ts';
 
-/** Small kinds with a check or two each. */
+/** Small kinds with one or two checks each. */
 
 const SYSTEM_PRIORITY_CLASSES: ReadonlySet<unknown> = new Set(['system-cluster-critical', 'system-node-critical']);
 const MAX_USER_PRIORITY = 1_000_000_000;

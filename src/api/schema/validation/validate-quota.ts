@@ -43,7 +43,7 @@ function conflicting(scopes: readonly string[]): boolean {
   return CONFLICTS.some((pair) => pair.every((scope) => scopes.includes(scope)));
 }
 
-/** Some resources cannot be counted by how pods are. */
+/** False for resources that pod scopes cannot restrict. */
 function isCountedBy(scope: string, resource: string): boolean {
   if (!isQuotaResource(resource)) return true;
   const compute = /^(?:cpu|memory|(?:requests|limits)\.(?:cpu|memory))$/.test(resource);
@@ -63,7 +63,7 @@ function isCountedBy(scope: string, resource: string): boolean {
   }
 }
 
-/** Each finding holds the whole list and is reported once, however many scopes and resources it is true of. */
+/** Each finding contains the whole list and is reported once, whatever the number of scopes and resources it concerns. */
 function validateScopes(spec: Fields | undefined): FieldError[] {
   const scopes = listOfTextsAt(spec, 'scopes');
   if (scopes.length === 0) return [];

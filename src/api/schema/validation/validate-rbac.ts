@@ -69,7 +69,7 @@ export function validateRoleBinding(binding: Fields): FieldError[] {
   return errors;
 }
 
-/** That it has a kind that exists and a name are rules of the type. */
+/** The type itself requires a name and a known kind. */
 function validateSubject(subject: Fields, path: string, clusterWide: boolean): FieldError[] {
   const { kind, name } = subject;
   const group = String(subject['apiGroup'] ?? '');

@@ -6,7 +6,7 @@ import { isGiven, objectAt } from '../fields/defaults-fields.ts';
 import { validateNonNegative } from '../fields/validate-fields.ts';
 import { isNone, validateAtMostAll, validateIntOrPercent } from './validate-int-or-percent.ts';
 
-/** How a workload replaces its pods. */
+/** Strategies by which a workload replaces its pods. */
 
 /** `spec.strategy` of a Deployment. */
 export function validateDeploymentStrategy(spec: Fields | undefined): FieldError[] {
@@ -28,7 +28,7 @@ export function validateDeploymentStrategy(spec: Fields | undefined): FieldError
   return [...errors, ...validateAtMostAll(maxUnavailable, `${path}.maxUnavailable`)];
 }
 
-/** `spec.updateStrategy` of a DaemonSet: more pods for a while, or fewer. */
+/** `spec.updateStrategy` of a DaemonSet, with a surge or with unavailable pods. */
 export function validateDaemonSetStrategy(spec: Fields | undefined): FieldError[] {
   const strategy = objectAt(spec, 'updateStrategy');
   const rolling = objectAt(strategy, 'rollingUpdate');

@@ -19,7 +19,7 @@ export function validateClusterAddresses(spec: Fields): FieldError[] {
   return [...errors, ...validateDualStack(addresses), ...validateMatch(addresses, families)];
 }
 
-/** The one address and the list of them say the same. */
+/** The first element of the list must equal the single address. */
 export function validateFirst(address: string, addresses: readonly string[]): FieldError[] {
   const [first] = addresses;
   if (first === undefined || first === address) return [];
@@ -64,8 +64,8 @@ function validateMatch(addresses: readonly string[], families: readonly string[]
 }
 
 /**
- * The first address stays, unless the service becomes, or was, only a name. The health check port stays as long as the service needs
- * one (`validateServiceExternalTrafficFieldsUpdate`).
+ * The first address is immutable, unless the service becomes or was an ExternalName service. The health check port is immutable as long as
+ * the service needs one (`validateServiceExternalTrafficFieldsUpdate`).
  */
 export function validateServiceUpdate(next: Fields, previous: Fields): FieldError[] {
   const spec = objectAt(next, 'spec');

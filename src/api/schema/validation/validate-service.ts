@@ -15,7 +15,7 @@ const MAX_AFFINITY_SECONDS = 86_400;
 const TRAFFIC_POLICIES = ['Cluster', 'Local'];
 const ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'";
 
-/** In the order of upstream (`ValidateService`). */
+/** Checks in upstream's order (`ValidateService`). */
 export function validateService(service: Fields): FieldError[] {
   const spec = objectAt(service, 'spec') ?? {};
   return [

@@ -3,12 +3,12 @@ import { fieldInvalid } from '../../field-error.ts';
 import type { ResourceInfo } from '../../kinds/resource-info.ts';
 import type { KubeObject } from '../../meta/object-meta.ts';
 
-/** The relations that counts of a status must keep. */
+/** Relations between counts of a status. */
 interface StatusRules {
   readonly notNegative: readonly string[];
   /** `[count, bound, text]`. */
   readonly notGreater?: readonly (readonly [count: string, bound: string, text: string])[];
-  /** Only ever counted up. */
+  /** Counts that never decrease. */
   readonly notDecremented?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const REPLICA_SET: StatusRules = {
   ],
 };
 
-/** By type name (upstream `pkg/apis/{apps,autoscaling,batch,core,policy}/validation`, the functions for status updates). */
+/** Rules by type name (upstream `pkg/apis/{apps,autoscaling,batch,core,policy}/validation`, the functions for status updates). */
 const STATUS_RULES: Readonly<Record<string, StatusRules>> = {
   'api/core/v1.ReplicationController': REPLICA_SET,
   'api/apps/v1.ReplicaSet': REPLICA_SET,

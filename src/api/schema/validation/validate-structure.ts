@@ -10,7 +10,7 @@ import { supportedValues } from '../fields/supported-values.ts';
 
 const LABEL_SELECTOR = `${META_V1}.LabelSelector`;
 
-/** Fields the published schema calls required although the server takes them empty, or checks them with other words. */
+/** Fields that the published schema requires although the server accepts them empty or checks them with other messages. */
 const NOT_REQUIRED: ReadonlySet<string> = new Set([
   'api/admissionregistration/v1.MutatingWebhook/admissionReviewVersions',
   'api/admissionregistration/v1.MutatingWebhook/sideEffects',
@@ -55,20 +55,20 @@ const NOT_REQUIRED: ReadonlySet<string> = new Set([
 
 interface FieldCheck {
   readonly name: string;
-  /** `text`: must not be empty. `presence`: must be there. */
+  /** `text` must not be empty. `presence` must be present. */
   readonly requires: 'nothing' | 'text' | 'presence';
   readonly supported: readonly string[] | undefined;
-  /** Type to go on with: of the field, of its items or of its values. */
+  /** The type to continue with: of the field, of its items or of its values. */
   readonly nested: string | undefined;
 }
 
-/** Per type, only the fields with something to check. Types refer to each other in circles, so entries are made late. */
+/** The fields to check, by type. Types may refer to each other in cycles, so entries are created late. */
 const checks = new Map<string, readonly FieldCheck[]>();
 const hasChecks = new Map<string, boolean>();
 
 /**
- * Checks of a decoded object by the type table: required fields, closed sets of values, well-formed label selectors
- * (API-502). `status` is the controllers' and is not checked.
+ * Checks a decoded object by the type table: required fields, closed sets of values, well-formed label selectors (API-502). Skips `status`,
+ * which controllers write.
  */
 export function validateStructure(object: Fields, typeName: string): FieldError[] {
   const walk = new Walk();
@@ -78,10 +78,10 @@ export function validateStructure(object: Fields, typeName: string): FieldError[
   return walk.errors;
 }
 
-/** Where it is, is put into words only where something is wrong there: most objects are right everywhere. */
+/** The path is formatted only for a finding, because most objects have none. */
 class Walk {
   readonly errors: FieldError[] = [];
-  /** From the object to here: names of fields, indices of items, keys of maps. */
+  /** Path from the object: names of fields, indices of items, keys of maps. */
   readonly #steps: (string | number | MapKey)[] = [];
 
   get #path(): string {
@@ -95,7 +95,7 @@ class Walk {
 
   field(object: Fields, check: FieldCheck): void {
     const value = object[check.name];
-    // Most fields are absent, and may be.
+    // Most fields are absent and optional.
     if (value === undefined && check.requires === 'nothing') return;
     this.#steps.push(check.name);
     this.#value(value, check);
@@ -164,12 +164,12 @@ function checkOf(owner: string, field: FieldInfo): FieldCheck {
   return { name: field.name, requires, supported: supportedValues(owner, field.name), nested };
 }
 
-/** True if some object inside a value of the type has anything to check; most of them have not. */
+/** True if some object inside a value of the type has a check; most have none. */
 function reachesChecks(typeName: string, visiting: Set<string>): boolean {
   const known = hasChecks.get(typeName);
   if (known !== undefined) return known;
   if (typeName === LABEL_SELECTOR) return true;
-  // Metadata has a validation of its own.
+  // Metadata is validated elsewhere.
   if (typeName === `${META_V1}.ObjectMeta` || visiting.has(typeName)) return false;
   visiting.add(typeName);
   const reaches = fieldsOf(typeName).some(
@@ -178,7 +178,7 @@ function reachesChecks(typeName: string, visiting: Set<string>): boolean {
       supportedValues(typeName, field.name) !== undefined ||
       reachesChecks(field.type, visiting),
   );
-  // Inside a circle the answer of a member is only known when the whole circle was seen.
+  // In a cycle, the result of a member is final only after the whole cycle was visited.
   if (reaches || visiting.size === 1) hasChecks.set(typeName, reaches);
   return reaches;
 }

@@ -22,7 +22,7 @@ export function validatePersistentVolumeClaim(claim: Fields): FieldError[] {
   return validateClaimSpec(objectAt(claim, 'spec'), 'spec');
 }
 
-/** The volume's name may be set once; a bound claim may ask for more storage, and for other attributes. */
+/** The volume name may be set once. A bound claim may request more storage and other attributes. */
 export function validatePersistentVolumeClaimUpdate(next: Fields, previous: Fields): FieldError[] {
   const spec = objectAt(next, 'spec');
   const old = objectAt(previous, 'spec');
@@ -57,7 +57,7 @@ function fixedClaimSpec(
   return fixed;
 }
 
-/** After a failed expansion the request may go back, but not below what the volume already has. */
+/** After a failed expansion the request may shrink again, but not below the size of the volume. */
 function validateShrinking(wanted: string, before: string, previous: Fields): FieldError[] {
   if (compareQuantities(parseQuantity(wanted), parseQuantity(before)) >= 0) return [];
   const actual = objectAt(objectAt(previous, 'status'), 'capacity')?.['storage'];
@@ -66,7 +66,7 @@ function validateShrinking(wanted: string, before: string, previous: Fields): Fi
   return [fieldForbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')];
 }
 
-/** Fields of a volume that each name a sort of storage. */
+/** Names of the volume sources that are set. */
 function volumeSources(spec: Fields | undefined): string[] {
   const names = fieldsOf('api/core/v1.PersistentVolumeSource').map(({ name }) => name);
   return names.filter((name) => spec?.[name] !== undefined && spec[name] !== null);
@@ -100,7 +100,7 @@ function validateVolumeSource(spec: Fields | undefined): FieldError[] {
   return errors;
 }
 
-/** Where the volume can be used, and by whom. */
+/** Checks where and by whom the volume can be used. */
 function validateVolumePlace(spec: Fields | undefined): FieldError[] {
   const affinity = objectAt(spec, 'nodeAffinity');
   const required = objectAt(affinity, 'required');

@@ -19,7 +19,7 @@ import {
 const MISMATCH = '`selector` does not match template `labels`';
 const ALWAYS = ['Always'];
 
-/** Template of a kind that keeps pods running. `owner` names it in messages, `Deployment` calls itself ReplicaSet there. */
+/** The pod template of a long-running workload. `owner` is the name in messages; a Deployment's messages name a ReplicaSet. */
 function validateLastingTemplate(spec: Fields | undefined, owner: string): FieldError[] {
   const template = objectAt(spec, 'template');
   const podSpec = objectAt(template, 'spec');
@@ -36,7 +36,7 @@ function validateLastingTemplate(spec: Fields | undefined, owner: string): Field
   return errors;
 }
 
-/** `emptyFor`: the kind that an empty selector is called invalid for. */
+/** `emptyFor` is the kind in the message about an empty selector. */
 function validateSelector(spec: Fields | undefined, emptyFor: string): FieldError[] {
   const selector = objectAt(spec, 'selector');
   if (selector === undefined) return [fieldRequired('spec.selector'), ...validateTemplateMatch(spec)];
@@ -46,7 +46,7 @@ function validateSelector(spec: Fields | undefined, emptyFor: string): FieldErro
     : validateTemplateMatch(spec);
 }
 
-/** A selector must select the pods of its own template; one that is missing selects nothing. */
+/** A selector must match the pods of its own template; an absent selector matches nothing. */
 export function validateTemplateMatch(spec: Fields | undefined): FieldError[] {
   const selector = objectAt(spec, 'selector') as LabelSelectorObject | undefined;
   // A malformed selector is reported elsewhere.
@@ -115,14 +115,14 @@ export function validateStatefulSet(statefulSet: Fields): FieldError[] {
   ];
 }
 
-/** Only on create: the templates of claims cannot be changed any more. */
+/** Checked only on create, because claim templates are immutable. */
 export function validateClaimTemplates(statefulSet: Fields): FieldError[] {
   return objectsAt(objectAt(statefulSet, 'spec'), 'volumeClaimTemplates').flatMap((claim, index) =>
     validateClaimSpec(objectAt(claim, 'spec'), `spec.volumeClaimTemplates[${index}].spec`),
   );
 }
 
-/** Containers may mount the volumes that the claim templates will make. */
+/** Containers may mount the volumes of the claim templates. */
 function withClaimedVolumes(spec: Fields | undefined): Fields | undefined {
   const template = objectAt(spec, 'template');
   const podSpec = objectAt(template, 'spec');

@@ -4,7 +4,7 @@ import { quoted } from '../../meta/quoted.ts';
 import { type Fields, objectAt, objectsAt } from '../fields/defaults-fields.ts';
 import { type PlacedContainer, portWarnings } from './warnings-ports.ts';
 
-/** Labels of nodes that go by another name now, and what kube-apiserver says of them. */
+/** Renamed node labels, and kube-apiserver's warnings about them. */
 const DEPRECATED_NODE_LABELS: ReadonlyMap<string, string> = new Map([
   ['beta.kubernetes.io/arch', 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
   ['beta.kubernetes.io/os', 'deprecated since v1.14; use "kubernetes.io/os" instead'],
@@ -39,8 +39,8 @@ const SECCOMP_OF_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/';
 const USE_SECCOMP_FIELD = 'non-functional in v1.27+; use the "seccompProfile" field instead';
 
 /**
- * Warnings about settings that work, but hardly as intended, in a pod (`path` empty) or a template of pods (`spec.template`): api/pod
- * `warningsForPodSpecAndMeta`. Not looked for: overlapping paths in projected volumes, addresses in unusual notation, AppArmor.
+ * Warnings about settings of a pod (`path` empty) or pod template (`spec.template`) that work, but hardly as intended: api/pod
+ * `warningsForPodSpecAndMeta`. Not checked: overlapping paths in projected volumes, addresses in unusual notation, AppArmor.
  */
 export function podWarnings(pod: Fields | undefined, path = ''): string[] {
   const root = path === '' ? '' : `${path}.`;
@@ -142,7 +142,7 @@ function duplicates(items: readonly Fields[], field: 'ip' | 'name', at: string):
   return warnings;
 }
 
-/** Bytes are counted in whole ones: `100m` of memory was meant to be something else. */
+/** Bytes are whole numbers, so an amount such as `100m` of memory is probably a mistake. */
 function fractions(amounts: Fields | undefined, at: string, names = ['memory', 'ephemeral-storage']): string[] {
   return names.flatMap((name) => {
     const amount = amounts?.[name];
@@ -177,7 +177,7 @@ function containerWarnings(
   return [...warnings, ...hiddenVariables(objectsAt(container, 'env'), `${at}.env`)];
 }
 
-/** A variable set again, unless it builds on what it was. */
+/** A variable that is set twice, unless the second value uses the first. */
 function hiddenVariables(env: readonly Fields[], at: string): string[] {
   const seen = new Set<unknown>();
   return env.flatMap(({ name, value, valueFrom }, i) => {

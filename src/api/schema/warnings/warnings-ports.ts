@@ -1,7 +1,7 @@
 import { quoted } from '../../meta/quoted.ts';
 import { type Fields, objectsAt } from '../fields/defaults-fields.ts';
 
-/** A container, and where it stands. */
+/** A container and its path. */
 export interface PlacedContainer {
   readonly container: Fields;
   readonly at: string;
@@ -12,7 +12,7 @@ interface PlacedPort {
   readonly port: Fields;
 }
 
-/** Ports of all containers of a pod, which share one address. */
+/** Checks the ports of all containers of a pod, which share one address. */
 export function portWarnings(containers: readonly PlacedContainer[]): string[] {
   const ports = containers.flatMap(({ container, at }) =>
     objectsAt(container, 'ports').map((port, i): PlacedPort => ({ port, at: `${at}.ports[${i}]` })),
@@ -21,8 +21,8 @@ export function portWarnings(containers: readonly PlacedContainer[]): string[] {
 }
 
 /**
- * Ports of one number and protocol that others are compared with, and overlaps that are reported: every pair of some thousands would hold
- * up the server, and no answer has room for them.
+ * Maximum number of ports of one number and protocol that are compared, and of reported overlaps. Comparing all pairs of some thousands
+ * would block the server, and no answer has space for them.
  */
 const MOST = 100;
 

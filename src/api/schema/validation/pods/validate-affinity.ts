@@ -7,7 +7,7 @@ import { isGiven, listOfTextsAt, numberAt, objectAt, textAt } from '../../fields
 import { validateKeysOnce } from '../../fields/matched-label-keys.ts';
 import { invalidFor, validateEach } from '../../fields/validate-fields.ts';
 
-/** Where a pod, or a volume, may be. Label selectors are checked elsewhere. */
+/** Affinity of pods and volumes. Label selectors are checked elsewhere. */
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
@@ -33,14 +33,14 @@ function validateNodeAffinity(affinity: Fields | undefined, path: string): Field
       path,
       check: (term, at) => [
         ...validateWeight(term, at),
-        // Labels that no node can have are let pass here: other nodes are merely preferred.
+        // Labels that no node can have are accepted here, because this term is only a preference.
         ...validateTerm(objectAt(term, 'preference'), `${at}.preference`, 'anyValue'),
       ],
     }),
   ];
 }
 
-/** At least one term. */
+/** A node selector needs at least one term. */
 export function validateNodeSelector(selector: Fields | undefined, path: string): FieldError[] {
   if (selector === undefined) return [];
   const terms = selector['nodeSelectorTerms'];

@@ -10,7 +10,7 @@ import { sameContent, validateOptionalText } from '../../fields/validate-fields.
 
 const ZERO = parseQuantity('0');
 
-/** The amount of storage a claim asks for, as text. */
+/** The storage request of a claim, as text. */
 export function storageRequest(spec: Fields | undefined): string | undefined {
   const amount = objectAt(objectAt(spec, 'resources'), 'requests')?.['storage'];
   return typeof amount === 'string' ? amount : undefined;
@@ -21,7 +21,7 @@ export function validatePositive(amount: string, path: string): FieldError[] {
   return [fieldInvalid(path, amount, 'must be greater than zero')];
 }
 
-/** A mode that admits a single pod goes with no other; what is no mode at all is found elsewhere. */
+/** A mode for a single pod excludes all others; unknown modes are reported elsewhere. */
 export function validateSinglePod(spec: Fields | undefined, path: string): FieldError[] {
   const modes = listOfTextsAt(spec, 'accessModes');
   const others = modes.filter((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode));
@@ -43,7 +43,7 @@ export function validateClaimSpec(spec: Fields | undefined, path: string): Field
   return [...errors, ...validateSources(spec, path)];
 }
 
-/** The source of the volume's data; the older field repeats the newer one unless that reaches into another namespace. */
+/** The data source of a volume. The older field repeats the newer one unless that refers to another namespace. */
 function validateSources(spec: Fields | undefined, path: string): FieldError[] {
   const source = objectAt(spec, 'dataSource');
   const reference = objectAt(spec, 'dataSourceRef');
@@ -53,7 +53,7 @@ function validateSources(spec: Fields | undefined, path: string): FieldError[] {
     ...validateOptionalText(reference, 'namespace', { path: `${path}.dataSourceRef`, check: isDns1123Label }),
   ];
   if (source === undefined || reference === undefined) return errors;
-  // Upstream shows an empty object where the value should be.
+  // Upstream prints an empty object instead of the value.
   if (textAt(reference, 'namespace') !== '') {
     const detail = 'may not be specified when dataSourceRef.namespace is specified';
     return [...errors, fieldInvalid(path, {}, detail)];

@@ -14,12 +14,12 @@ export function validatePort(port: unknown, path: string): FieldError[] {
   return [fieldInvalid(path, port ?? 0, outsideRange(1, MAX_PORT))];
 }
 
-/** A number, or the name of a container's port. Absent is 0. */
+/** A number, or the name of a container port. An absent port is 0. */
 export function validatePortOrName(port: unknown, path: string): FieldError[] {
   return typeof port === 'string' ? invalidFor(isPortName(port), path, port) : validatePort(port, path);
 }
 
-/** `ports` of one container. The closed set of protocols is elsewhere. */
+/** `ports` of one container. Protocols are checked elsewhere. */
 export function validateContainerPorts(container: Fields, path: string): FieldError[] {
   if (!isGiven(container, 'ports')) return [];
   const names = new Set<string>();
@@ -48,7 +48,7 @@ function hostPortOf(port: Fields): number {
   return numberAt(port, 'hostPort') ?? 0;
 }
 
-/** A port of the node belongs to one container. `path`: of the list of containers. */
+/** A host port belongs to one container. `path` is the path of the list of containers. */
 export function validateHostPorts(containers: readonly Fields[], path: string): FieldError[] {
   const errors: FieldError[] = [];
   const taken = new Set<string>();
@@ -64,7 +64,7 @@ export function validateHostPorts(containers: readonly Fields[], path: string): 
   return errors;
 }
 
-/** With the network of the node, both numbers are the same; in a template the second one may be left out. */
+/** With host network, container port and host port are equal; a template may omit the host port. */
 export function validateHostNetwork(spec: Fields, path: string, isPod: boolean): FieldError[] {
   if (spec['hostNetwork'] !== true) return [];
   return objectsAt(spec, 'containers').flatMap((container, index) =>

@@ -14,7 +14,7 @@ import type { PodClaims } from './validate-resources.ts';
 import { validateResourceRequirements } from './validate-resources.ts';
 import { validateContainerSecurity } from './validate-security-context.ts';
 
-/** The facts about its pod that a container depends on. */
+/** The facts about a pod that its containers depend on. */
 export interface ContainerSurroundings {
   readonly spec: Fields;
   /** The volumes of the pod's spec. */
@@ -25,7 +25,7 @@ export interface ContainerSurroundings {
 
 const HANDLERS = ['lifecycle', ...PROBES] as const;
 
-/** The containers of the pod's three lists, in the order of upstream. Names are unique among all of them. */
+/** The containers of the pod's three lists, in upstream's order. Names are unique among all of them. */
 export function validateContainers(pod: ContainerSurroundings): FieldError[] {
   const { spec, path } = pod;
   const containers = objectsAt(spec, 'containers');
@@ -55,7 +55,7 @@ function graceOf(spec: Fields): number | undefined {
   return numberAt(spec, 'terminationGracePeriodSeconds');
 }
 
-/** Checks common to all sorts of containers. */
+/** Checks common to all types of containers. */
 function validateContainer(container: Fields, path: string, pod: ContainerSurroundings): FieldError[] {
   const name = textAt(container, 'name');
   const errors = name === '' ? [fieldRequired(`${path}.name`)] : invalidFor(isDns1123Label(name), `${path}.name`, name);
@@ -78,7 +78,7 @@ function validateUnique(container: Fields, names: Set<string>, path: string): Fi
   return [];
 }
 
-/** One that ends before the others begin is not watched. */
+/** An init container that finishes before the others start has no probes. */
 function validateInitHandlers(container: Fields, path: string, grace: number | undefined): FieldError[] {
   if (container['restartPolicy'] === 'Always') return validateHandlers(container, path, grace);
   return HANDLERS.filter((field) => isGiven(container, field)).map((field) =>
@@ -86,7 +86,7 @@ function validateInitHandlers(container: Fields, path: string, grace: number | u
   );
 }
 
-/** Fields of a container that one for debugging cannot have. */
+/** Fields that an ephemeral container cannot have. */
 const NOT_EPHEMERAL = ['ports', 'resources', 'resizePolicy', 'restartPolicy', ...PROBES, 'lifecycle'] as const;
 
 function validateEphemeral(container: Fields, others: ReadonlySet<string>, path: string): FieldError[] {
@@ -113,7 +113,7 @@ function isSet(container: Fields, field: string): boolean {
   return Array.isArray(value) ? value.length > 0 : isGiven(container, field);
 }
 
-/** Only for pods: a template may have ` ` for an image, which something else fills in. */
+/** Only for pods: a template may have ` ` as an image, which another program replaces. */
 export function validateImageSpaces(container: Fields, path: string): FieldError[] {
   const image = textAt(container, 'image');
   if (image === image.trim()) return [];

@@ -80,7 +80,7 @@ function validateKeyReference(reference: Fields | undefined, path: string): Fiel
   ];
 }
 
-/** `of: 'volume'`: the container is not given by where the reference stands. */
+/** In a volume (`of: 'volume'`), the reference must name its container. */
 export function validateResourceReference(
   reference: Fields | undefined,
   path: string,
@@ -109,7 +109,7 @@ function validateDivisor(resource: string, divisor: unknown, path: string): Fiel
   return [fieldInvalid(path, resource, `only divisor's values ${values} are supported with the ${kind} resource`)];
 }
 
-/** How many sources there are is a finding about the list. */
+/** A wrong number of sources is a finding about the list. */
 function validateEnvFrom(source: Fields, path: string, list: string): FieldError[] {
   const prefix = textAt(source, 'prefix');
   const errors = prefix === '' ? [] : invalidFor(isEnvironmentName(prefix), `${path}.prefix`, prefix);

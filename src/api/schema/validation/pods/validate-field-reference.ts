@@ -5,7 +5,7 @@ import type { Fields } from '../../fields/defaults-fields.ts';
 import { textAt } from '../../fields/defaults-fields.ts';
 import { invalidFor } from '../../fields/validate-fields.ts';
 
-/** Every field of a pod that the downward API knows; a place where a reference stands takes some of them. */
+/** All fields of a pod that the downward API knows. Each place of a reference allows some of them. */
 const KNOWN: ReadonlySet<string> = new Set([
   'metadata.annotations',
   'metadata.labels',

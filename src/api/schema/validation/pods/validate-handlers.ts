@@ -21,7 +21,7 @@ const PROBE_NUMBERS = [
 
 export const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
-/** `lifecycle` and the probes of one container. `grace`: the seconds the pod has to end. */
+/** `lifecycle` and the probes of one container. `grace` is the termination grace period in seconds. */
 export function validateHandlers(container: Fields, path: string, grace: number | undefined): FieldError[] {
   const lifecycle = objectAt(container, 'lifecycle');
   const errors = lifecycle === undefined ? [] : validateLifecycle(lifecycle, `${path}.lifecycle`, grace);

@@ -5,7 +5,7 @@ import type { Fields } from '../../fields/defaults-fields.ts';
 import { isGiven, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
 import { validateNoBacksteps, validateRelativePath } from './validate-paths.ts';
 
-/** Volumes of a pod that are all right, by name. */
+/** The valid volumes of a pod, by name. */
 export type PodVolumes = ReadonlyMap<string, Fields>;
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
@@ -55,7 +55,7 @@ function takenBy(items: readonly Fields[], list: Taken['in'], field: 'mountPath'
   return { in: list, names: names!, places: places! };
 }
 
-/** A volume is a directory or a device of the container, not both. */
+/** A container uses a volume as a directory or as a device, not as both. */
 function validateOverlap(
   item: Fields,
   field: 'mountPath' | 'devicePath',
@@ -73,7 +73,7 @@ function validateOverlap(
 
 interface MountPlace {
   readonly at: string;
-  /** Some findings are about the list, not the mount. */
+  /** Some findings concern the list instead of the mount. */
   readonly list: string;
   readonly volumes: PodVolumes;
   readonly container: Fields;

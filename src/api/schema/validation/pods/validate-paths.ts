@@ -1,9 +1,9 @@
 import type { FieldError } from '../../../field-error.ts';
 import { fieldInvalid } from '../../../field-error.ts';
 
-/** Paths in a file system, of a volume or of a node. */
+/** Paths in the file system of a volume or node. */
 
-/** Nothing that leads out of the directory; one finding is enough. */
+/** The path must not leave its directory. Only one finding is reported. */
 export function validateNoBacksteps(text: string, path: string): FieldError[] {
   return text.includes('..') && text.split('/').includes('..')
     ? [fieldInvalid(path, text, "must not contain '..'")]
@@ -16,7 +16,7 @@ export function validateRelativePath(text: string, path: string): FieldError[] {
   return errors;
 }
 
-/** Names that begin with two dots belong to the kubelet. */
+/** Names that begin with two dots are reserved for the kubelet. */
 export function validateOwnPath(text: string, path: string): FieldError[] {
   const errors = validateRelativePath(text, path);
   if (text.startsWith('..') && !text.startsWith('../')) {
@@ -27,7 +27,7 @@ export function validateOwnPath(text: string, path: string): FieldError[] {
 
 const MAX_MODE = 0o777;
 
-/** Permissions of a file. */
+/** File permissions. */
 export function validateMode(mode: number | undefined, path: string): FieldError[] {
   if (mode === undefined || (mode >= 0 && mode <= MAX_MODE)) return [];
   return [fieldInvalid(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];

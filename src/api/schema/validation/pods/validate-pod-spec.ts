@@ -25,7 +25,7 @@ import { validateTopologySpread } from './validate-topology-spread.ts';
 const MAX_SECONDS = 2_147_483_647;
 const SYSTEMS = ['linux', 'windows'];
 
-/** Metadata and spec of a template of pods. Upstream's paths of its metadata lack the word `metadata`. */
+/** Metadata and spec of a pod template. Upstream's paths of its metadata lack the word `metadata`. */
 export function validatePodTemplate(template: Fields | undefined, path: string): FieldError[] {
   const metadata = objectAt(template, 'metadata');
   const spec = objectAt(template, 'spec');
@@ -77,7 +77,7 @@ function nameCheck(field: string, check: (text: string) => string[]): [field: st
   return [field, (spec, path) => validateOptionalText(spec, field, { path, check })];
 }
 
-/** Upstream's checks after those of volumes and containers, in its order, each by the field that must be given for it. */
+/** Checks after those of volumes and containers, in upstream's order, each by its field. */
 const CHECKS: readonly (readonly [field: string, check: SpecCheck])[] = [
   ['nodeSelector', (spec, path) => validateLabels(textsAt(spec, 'nodeSelector'), `${path}.nodeSelector`)],
   ['securityContext', validatePodSecurity],
@@ -101,7 +101,7 @@ const CHECKS: readonly (readonly [field: string, check: SpecCheck])[] = [
   ['os', validateSystem],
 ];
 
-/** API-502; required fields and closed sets are elsewhere. */
+/** Validates a pod spec (API-502); required fields and closed sets are checked elsewhere. */
 function validatePodSpec(spec: Fields | undefined, path: string, of: 'pod' | 'template'): FieldError[] {
   if (spec === undefined) return [fieldRequired(path)];
   const { errors, volumes } = validatePodVolumes(spec, path);
@@ -119,13 +119,13 @@ function validateDeadline(spec: Fields, path: string): FieldError[] {
   return [fieldInvalid(`${path}.activeDeadlineSeconds`, deadline, outsideRange(1, MAX_SECONDS))];
 }
 
-/** Not to be empty where it is given. */
+/** A present value must not be empty. */
 function validateRuntimeClassName(spec: Fields, path: string): FieldError[] {
   const name = textAt(spec, 'runtimeClassName');
   return invalidFor(isDns1123Subdomain(name), `${path}.runtimeClassName`, name);
 }
 
-/** The readiness gates: conditions that must be true before the pod is ready. */
+/** Validates the readiness gates: conditions that must be true before the pod is ready. */
 function validateReadinessGates(spec: Fields, path: string): FieldError[] {
   return objectsAt(spec, 'readinessGates').flatMap((gate, index) => {
     const type = textAt(gate, 'conditionType');
@@ -133,7 +133,7 @@ function validateReadinessGates(spec: Fields, path: string): FieldError[] {
   });
 }
 
-/** The scheduling gates, which must be gone before the pod is scheduled. */
+/** Validates the scheduling gates, which must be removed before the pod is scheduled. */
 function validateSchedulingGates(spec: Fields, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const names = new Set<string>();
@@ -147,7 +147,7 @@ function validateSchedulingGates(spec: Fields, path: string): FieldError[] {
   return errors;
 }
 
-/** Users of its own need network and processes of its own. The last two paths are upstream's. */
+/** A pod with user namespaces cannot use the host's network and processes. The last two paths are upstream's. */
 function validateHostUsers(spec: Fields, path: string): FieldError[] {
   if (spec['hostUsers'] !== false) return [];
   const shared = [

@@ -15,8 +15,8 @@ import { validateDownwardFile, validateProjected } from './validate-projected-vo
 type SourceCheck = (source: Fields, path: string) => FieldError[];
 
 /**
- * The sources of a volume, in the order in which upstream checks them: the first of several counts. Sources without a check have only
- * required fields, which are checked elsewhere.
+ * The sources of a volume, in upstream's order; the first of several counts. Sources without a check have only required fields, which are
+ * checked elsewhere.
  */
 const SOURCES: ReadonlyMap<string, SourceCheck | undefined> = new Map<string, SourceCheck | undefined>([
   ['emptyDir', validateEmptyDir],
@@ -53,13 +53,13 @@ const SOURCES: ReadonlyMap<string, SourceCheck | undefined> = new Map<string, So
 
 export interface VolumeFindings {
   readonly errors: FieldError[];
-  /** Those that containers may mount. */
+  /** The volumes that containers may mount. */
   readonly volumes: PodVolumes;
 }
 
 const NO_VOLUMES: ReadonlyMap<string, Fields> = new Map();
 
-/** `volumes` of a pod. A volume with something wrong is none that could be mounted. */
+/** `volumes` of a pod. An invalid volume cannot be mounted. */
 export function validatePodVolumes(spec: Fields, path: string): VolumeFindings {
   if (!isGiven(spec, 'volumes')) return { errors: [], volumes: NO_VOLUMES };
   const volumes = new Map<string, Fields>();
@@ -112,7 +112,7 @@ function validateNfs(source: Fields, path: string): FieldError[] {
   return errors;
 }
 
-/** A Secret or ConfigMap, whole or some of its keys. */
+/** A Secret or ConfigMap, with all or some of its keys. */
 function validateFiles(source: Fields, path: string, nameField: string): FieldError[] {
   const errors = requireText(source, nameField, path);
   append(errors, validateMode(numberAt(source, 'defaultMode'), `${path}.defaultMode`));
@@ -120,7 +120,7 @@ function validateFiles(source: Fields, path: string, nameField: string): FieldEr
   return errors;
 }
 
-/** Findings about a file are reported for the source. */
+/** Findings about a file are reported at its source. */
 function validateDownward(source: Fields, path: string): FieldError[] {
   return [
     ...validateMode(numberAt(source, 'defaultMode'), `${path}.defaultMode`),

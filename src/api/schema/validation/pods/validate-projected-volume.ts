@@ -13,7 +13,7 @@ const SOURCES = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken', 'c
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 
-/** One file of the downward API; findings about it are reported for its source. */
+/** One file of the downward API. Findings are reported at its source. */
 export function validateDownwardFile(file: Fields, path: string): FieldError[] {
   const place = textAt(file, 'path');
   const field = objectAt(file, 'fieldRef');
@@ -33,7 +33,7 @@ export function validateDownwardFile(file: Fields, path: string): FieldError[] {
   return [...errors, ...validateMode(numberAt(file, 'mode'), `${path}.mode`)];
 }
 
-/** Several sources in one directory: their files have different names. */
+/** Several sources in one directory. Their file names must differ. */
 export function validateProjected(source: Fields, path: string): FieldError[] {
   const errors = validateMode(numberAt(source, 'defaultMode'), `${path}.defaultMode`);
   const files = new Set<string>();

@@ -8,7 +8,7 @@ import type { Fields } from '../../fields/defaults-fields.ts';
 import { listOfTextsAt, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
 import { invalidFor, validateEach } from '../../fields/validate-fields.ts';
 
-/** How a pod finds addresses for names. */
+/** Limits of a pod's DNS configuration. */
 
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;

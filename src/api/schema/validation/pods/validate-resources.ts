@@ -15,19 +15,19 @@ import {
 } from '../../fields/resource-names.ts';
 import { invalidFor } from '../../fields/validate-fields.ts';
 
-/** Resources that a container asks for, and amounts of resources anywhere (upstream `validateResourceRequirements`). */
+/** Resource requirements of containers, and amounts of resources in general (upstream `validateResourceRequirements`). */
 
 const ZERO = parseQuantity('0');
 const NOTHING: Readonly<Fields> = {};
 const COMPUTE = ['cpu', 'memory'];
-/** Digits with a suffix that makes them no smaller than one: most amounts are such, and right for every resource. */
+/** Digits with a suffix of at least one. Most amounts have this form, which is valid for every resource. */
 const WHOLE_AMOUNT = /^\d+(?:[kMGTPE]|[KMGTPE]i)?$/;
-/** Digits with a suffix that makes them smaller, right where there are halves. */
+/** Digits with a suffix below one, which are valid for resources with fractions. */
 const PARTIAL_AMOUNT = /^\d+[num]$/;
-/** Few enough digits to be numbers, and not to come near the bound of quantities. */
+/** Amounts that fit a double and are far below the limits of quantities. */
 const PLAIN_AMOUNT = /^(\d{1,9})(m|[kMGT]|[KMG]i)?$/;
 
-/** An amount of a named resource: not negative, and whole where there are no halves. */
+/** An amount of a named resource: not negative, and whole if the resource has no fractions. */
 export function validateAmount(name: string, amount: string, path: string): FieldError[] {
   if (WHOLE_AMOUNT.test(amount) || (PARTIAL_AMOUNT.test(amount) && !isWholeNumber(name))) return [];
   const quantity = parseQuantity(amount);
@@ -41,10 +41,10 @@ export function validateAmount(name: string, amount: string, path: string): Fiel
   return errors;
 }
 
-/** Claims of one pod that are reported as missing. Each finding names all those that it has. */
+/** Maximum number of missing claims in one finding. Each finding lists all claims that exist. */
 const MOST_CLAIMS_TOLD = 10;
 
-/** `resourceClaims` of a pod, read once for all of its containers. */
+/** `resourceClaims` of a pod, parsed once for all of its containers. */
 export class PodClaims {
   readonly #names: ReadonlySet<string>;
   readonly #list: string;
@@ -60,7 +60,7 @@ export class PodClaims {
     return this.#names.has(name);
   }
 
-  /** The finding about a claim that the pod does not have. */
+  /** The finding for a claim that the pod does not have. */
   notFound(path: string, name: string): FieldError[] {
     if (this.#told === MOST_CLAIMS_TOLD) return [];
     this.#told += 1;
@@ -97,7 +97,7 @@ export function validateResourceRequirements(resources: Fields, rules: Requireme
   return errors;
 }
 
-/** The overhead of a pod beyond its containers: named and counted as limits are. */
+/** The overhead of a pod beyond its containers, with the rules of limits. */
 export function validateOverhead(spec: Fields, path: string): FieldError[] {
   return validateResourceRequirements(
     { limits: spec['overhead'] },
@@ -150,7 +150,7 @@ function validateAgainstLimit(name: string, amount: string, limit: string | unde
   return [fieldInvalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)];
 }
 
-/** Amounts with the same suffix, as most pairs have, are compared as the numbers they are. */
+/** Compares amounts with the same suffix, which most pairs have, as plain numbers. */
 function compareAmounts(a: string, b: string): number {
   const left = PLAIN_AMOUNT.exec(a);
   const right = left === null ? null : PLAIN_AMOUNT.exec(b);
@@ -158,7 +158,7 @@ function compareAmounts(a: string, b: string): number {
   return compareQuantities(parseQuantity(a), parseQuantity(b));
 }
 
-/** A claim is named whole or request by request, and only once. */
+/** A claim is listed whole or by request, and only once. */
 function validateClaims(resources: Fields, { path, claims }: RequirementRules): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();

@@ -28,7 +28,7 @@ export function validatePodSecurity(spec: Fields, path: string): FieldError[] {
   ];
 }
 
-/** `shareProcessNamespace` is a field of the pod, but the finding is about its security context. */
+/** `shareProcessNamespace` is a field of the pod, but upstream reports the finding at its security context. */
 export function validateProcessSharing(spec: Fields, path: string): FieldError[] {
   if (spec['shareProcessNamespace'] !== true || spec['hostPID'] !== true) return [];
   const detail = 'ShareProcessNamespace and HostPID cannot both be enabled';
@@ -81,7 +81,7 @@ function validateSysctls(context: Fields, path: string): FieldError[] {
 
 const PROFILE_WORDS = { seccompProfile: 'seccomp', appArmorProfile: 'AppArmor' } as const;
 
-/** A profile of the node has a name, the others have none. */
+/** A localhost profile has a name, the others have none. */
 function validateProfile(context: Fields, field: keyof typeof PROFILE_WORDS, path: string): FieldError[] {
   const profile = objectAt(context, field);
   if (profile === undefined) return [];
@@ -92,7 +92,7 @@ function validateProfile(context: Fields, field: keyof typeof PROFILE_WORDS, pat
   const name = profile['localhostProfile'];
   if (type !== 'Localhost') {
     if (!isGiven(profile, 'localhostProfile')) return [];
-    // Upstream shows the whole profile for one of them.
+    // Upstream prints the whole profile for this type.
     const value = field === 'seccompProfile' ? profile : name;
     return [fieldInvalid(`${at}.localhostProfile`, value, `can only be set when ${words} type is Localhost`)];
   }

@@ -16,7 +16,7 @@ import { invalidFor } from '../../fields/validate-fields.ts';
 const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 const NOT_POSITIVE = 'must be greater than zero';
 
-/** `topologySpreadConstraints` of a pod; what counts as one of a kind is its key and its action. */
+/** `topologySpreadConstraints` of a pod. Two constraints are duplicates if their key and action are equal. */
 export function validateTopologySpread(spec: Fields, path: string): FieldError[] {
   const constraints = objectsAt(spec, 'topologySpreadConstraints');
   const last = new Map(constraints.map((constraint, index) => [kindOf(constraint), index]));
