@@ -6,8 +6,8 @@ import { formatGroupKind, formatGroupResource } from './meta/group-version-kind.
 import { quoted } from './meta/quoted.ts';
 
 /**
- * Every error of the API is a `Status` (API-042). The texts below are protocol: clients, kubectl and the conformance
- * tests match them literally (API-042).
+ * Every API error is a `Status` (API-042). The texts below are part of the protocol: clients, kubectl and the conformance tests match them
+ * literally.
  */
 export interface StatusCause {
   reason?: string;
@@ -17,13 +17,13 @@ export interface StatusCause {
 
 export interface StatusDetails {
   name?: string;
-  /** Left out for the core group (API-040). */
+  /** Absent for the core group (API-040). */
   group?: string;
-  /** The resource plural for storage and authorization errors, the Kind for validation and preconditions (API-040). */
+  /** The plural resource for storage and authorization errors, the Kind for validation and preconditions (API-040). */
   kind?: string;
   uid?: string;
   causes?: StatusCause[];
-  /** Repeated as the `Retry-After` header (API-041). */
+  /** Also sent as the `Retry-After` header (API-041). */
   retryAfterSeconds?: number;
 }
 
@@ -35,7 +35,7 @@ export interface Status {
   message?: string;
   reason?: string;
   details?: StatusDetails;
-  /** HTTP status; a success may leave it out (API-043). */
+  /** HTTP status. A success may omit it (API-043). */
   code?: number;
 }
 
@@ -47,7 +47,7 @@ interface Failure {
   readonly continueToken?: string;
 }
 
-/** Fields in the order in which the API server prints them, empty ones left out. */
+/** Fields in the API server's order, without empty ones. */
 function failureStatus(failure: Failure): Status {
   return {
     kind: 'Status',
@@ -72,7 +72,7 @@ function compactDetails(details: StatusDetails): StatusDetails {
   return out;
 }
 
-/** The one error that a client of the API sees. Its `message` is the Status' message. */
+/** The error that every API call of the client throws. Its `message` is the message of the Status. */
 export class StatusError extends Error {
   /** The name of the class. */
   override readonly name = 'StatusError';
@@ -84,12 +84,12 @@ export class StatusError extends Error {
     this.status = status;
   }
 
-  /** HTTP status; 500 where the Status carries none. */
+  /** HTTP status; 500 if the Status has none. */
   get code(): number {
     return this.status.code ?? 500;
   }
 
-  /** Empty where the Status carries none. */
+  /** Empty if the Status has none. */
   get reason(): string {
     return this.status.reason ?? '';
   }
@@ -99,14 +99,14 @@ export class StatusError extends Error {
     return this.status.details ?? {};
   }
 
-  /** When to try again, if the server said so. */
+  /** Seconds until a retry makes sense, if the server said so. */
   get retryAfterSeconds(): number {
     return this.details.retryAfterSeconds ?? 0;
   }
 
   /**
-   * Any thrown value as an API error: itself, a received `Status` body wrapped, everything else a 500 without a reason
-   * that keeps the text (apiserver `responsewriters.ErrorToAPIStatus`).
+   * Converts any thrown value to an API error: a StatusError stays, a `Status` body is wrapped, and everything else becomes a 500 without a
+   * reason that keeps the text (apiserver `responsewriters.ErrorToAPIStatus`).
    */
   static from(value: unknown): StatusError {
     if (value instanceof StatusError) return value;
@@ -130,7 +130,7 @@ function resourceDetails(gr: GroupResource, name: string): StatusDetails {
   return { name, group: gr.group, kind: gr.resource };
 }
 
-/** Any code and reason; for statuses that have no factory of their own. */
+/** A status with any code and reason, for statuses without a function of their own. */
 export function newStatusError(
   code: number,
   message: string,
@@ -147,7 +147,7 @@ export function newUnauthorized(): StatusError {
   return statusError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
 }
 
-/** Without a name the quoted part is dropped, without a resource all of it. */
+/** Without a name, the quoted part is left out; without a resource, all of it. */
 export function newForbidden(gr: GroupResource, name: string, why: string): StatusError {
   const resource = formatGroupResource(gr);
   const message =
@@ -159,7 +159,7 @@ export function newForbidden(gr: GroupResource, name: string, why: string): Stat
   return statusError({ code: 403, reason: 'Forbidden', message, details: resourceDetails(gr, name) });
 }
 
-/** 403 for content in a terminating namespace, with the cause that clients look for (API-303). */
+/** 403 for creating content in a terminating namespace, with the cause that clients check (API-303). */
 export function newNamespaceTerminating(gr: GroupResource, name: string, namespace: string): StatusError {
   const resource = formatGroupResource(gr);
   const subject = name === '' ? resource : `${resource} ${quoted(name)}`;
@@ -180,7 +180,7 @@ export function newNamespaceTerminating(gr: GroupResource, name: string, namespa
   });
 }
 
-/** A missing object. Its details name it, which is what makes it a proof of absence (COL-116). */
+/** The 404 for a missing object. Its details name the object, which makes it a proof of absence (COL-116). */
 export function newNotFound(gr: GroupResource, name: string): StatusError {
   return statusError({
     code: 404,
@@ -190,7 +190,7 @@ export function newNotFound(gr: GroupResource, name: string): StatusError {
   });
 }
 
-/** An unknown path inside a served group (API-004): empty details, so no proof of absence. */
+/** The 404 for an unknown path in a served group (API-004). Its details are empty, so it proves no absence. */
 export function newPathNotFound(): StatusError {
   return statusError({
     code: 404,
@@ -224,7 +224,7 @@ export function newNotAcceptable(message: string): StatusError {
   return statusError({ code: 406, reason: 'NotAcceptable', message });
 }
 
-/** `terminating`: the existing object is on its way out (API-153). */
+/** `terminating` means that the existing object is being deleted (API-153). */
 export function newAlreadyExists(
   gr: GroupResource,
   name: string,
@@ -239,7 +239,7 @@ export function newAlreadyExists(
   });
 }
 
-/** Every attempt at a random name collided (API-061). */
+/** Every generated name was already taken (API-061). */
 export function newGenerateNameConflict(gr: GroupResource, name: string): StatusError {
   return statusError({
     code: 409,
@@ -260,18 +260,20 @@ export function newConflict(gr: GroupResource, name: string, why: string = OPTIM
   });
 }
 
-/** Server-side apply met other managers: one cause `FieldManagerConflict` per field. */
+/** The conflict of server-side apply with other managers, with one cause `FieldManagerConflict` per field. */
 export function newApplyConflict(causes: readonly StatusCause[], message: string): StatusError {
   return statusError({ code: 409, reason: 'Conflict', message, details: { causes: [...causes] } });
 }
 
-/** A request of 3 MiB can have a million errors; nobody reads an answer of 180 MiB about them, and the server would make it for seconds. */
+/**
+ * Maximum number of reported errors. A request of 3 MiB can have a million errors, and an answer of 180 MiB would take seconds to build.
+ */
 export const MOST_CAUSES_TOLD = 10_000;
 
-/** The size of all causes together, in characters. A finding may hold the value it is about, and that be most of the request. */
+/** Maximum size of all causes together, in characters. A finding may contain the invalid value, which can be most of the request. */
 export const MOST_TEXT_TOLD = 2 ** 20;
 
-/** As many errors as fit, from the first on; at least that one. */
+/** The first errors that fit, at least one. */
 function toldOf(errors: readonly FieldError[]): readonly FieldError[] {
   let text = 0;
   const end = errors.findIndex(({ field, message }, index) => {
@@ -282,8 +284,8 @@ function toldOf(errors: readonly FieldError[]): readonly FieldError[] {
 }
 
 /**
- * The message says each text once, the causes keep all of them (API-072). More than ten thousand errors, or a mebibyte of them, are cut to the
- * first ones and a count of the rest.
+ * The message has each text once, the causes have all (API-072). Beyond ten thousand errors, or a mebibyte of them, only the first ones and
+ * a count of the rest are kept.
  */
 export function newInvalid(gk: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
   const told = toldOf(errors);
@@ -328,7 +330,7 @@ export function newRequestEntityTooLarge(message: string): StatusError {
   });
 }
 
-/** 410. With a token the list can go on, inconsistently, from where it stopped (API-099). */
+/** 410 for an expired version. With a token, a list can continue, inconsistently, at its position (API-099). */
 export function newExpired(message: string, continueToken?: string): StatusError {
   return statusError({
     code: 410,
@@ -338,7 +340,7 @@ export function newExpired(message: string, continueToken?: string): StatusError
   });
 }
 
-/** 504 for a revision from the future (API-094). */
+/** 504 for a version that the server has not reached (API-094). */
 export function newTooLargeResourceVersion(requested: number | string, current: number | string): StatusError {
   return statusError({
     code: 504,
@@ -369,7 +371,7 @@ export function newUntypedInternal(message: string): StatusError {
   return statusError({ code: 500, message });
 }
 
-/** 500 that asks to try again. Upstream puts the verb where the name stands. */
+/** 500 that asks the client to retry. Upstream puts the verb in place of the name. */
 export function newServerTimeout(gr: GroupResource, verb: string, retryAfterSeconds = 0): StatusError {
   return statusError({
     code: 500,
@@ -404,7 +406,7 @@ export function successStatus(details: StatusDetails): Status {
   };
 }
 
-/** Reasons that speak for themselves; with any other (or none) the HTTP status decides (upstream `ReasonForError`). */
+/** Reasons that suffice by themselves. With any other reason or none, the HTTP status decides (upstream `ReasonForError`). */
 const KNOWN_REASONS: ReadonlySet<string> = new Set([
   'Unauthorized',
   'Forbidden',
@@ -433,45 +435,45 @@ function matches(error: unknown, reason: string, code?: number): error is Status
   return code !== undefined && error.code === code && !KNOWN_REASONS.has(error.reason);
 }
 
-/** Any 404. It proves nothing about an object: see {@link isObjectNotFound}. */
+/** True for any 404, which proves nothing about an object: see {@link isObjectNotFound}. */
 export function isNotFound(error: unknown): error is StatusError {
   return matches(error, 'NotFound', 404);
 }
 
 /**
- * The proof that the object of this name does not exist: reason NotFound and the name in the details. A 404 for a path
- * (no such API, a proxy in between) lacks the name and proves nothing (COL-116).
+ * True for a proof that the object of this name does not exist: reason NotFound and the name in the details. A 404 for a path (no such API,
+ * a proxy) lacks the name and proves nothing (COL-116).
  */
 export function isObjectNotFound(error: unknown, name: string): error is StatusError {
   return error instanceof StatusError && error.reason === 'NotFound' && name !== '' && error.details.name === name;
 }
 
-/** The name is taken (409 AlreadyExists). */
+/** True if the name is taken (409 AlreadyExists). */
 export function isAlreadyExists(error: unknown): error is StatusError {
   return matches(error, 'AlreadyExists');
 }
 
-/** The object has changed meanwhile, or a precondition failed (409 Conflict). */
+/** True if the object has changed meanwhile, or a precondition failed (409 Conflict). */
 export function isConflict(error: unknown): error is StatusError {
   return matches(error, 'Conflict', 409);
 }
 
-/** The object is not valid (422); the causes name its fields. */
+/** True if the object is invalid (422); the causes name its fields. */
 export function isInvalid(error: unknown): error is StatusError {
   return matches(error, 'Invalid', 422);
 }
 
-/** The version is too old (410 Gone). */
+/** True if the version is too old (410 Gone). */
 export function isGone(error: unknown): error is StatusError {
   return matches(error, 'Gone', 410);
 }
 
-/** A resource version or continue token from before the kept history; list again. */
+/** True for a resource version or continue token older than the kept history; the client must list again. */
 export function isExpired(error: unknown): error is StatusError {
   return matches(error, 'Expired');
 }
 
-/** The user may not do this (403). */
+/** True if the user lacks the permission (403). */
 export function isForbidden(error: unknown): error is StatusError {
   return matches(error, 'Forbidden', 403);
 }

@@ -2,7 +2,7 @@ import { newBadRequest } from '../status-error.ts';
 
 export interface FieldRequirement {
   readonly field: string;
-  /** `==` is read as `=`. */
+  /** `==` is parsed as `=`. */
   readonly operator: '=' | '!=';
   /** Unescaped. */
   readonly value: string;
@@ -20,31 +20,31 @@ export class FieldSelector {
     return this.requirements.length === 0;
   }
 
-  /** `get` answers with the value of a field, empty for one that is not set. */
+  /** `get` returns the value of a field, or an empty text for an unset one. */
   matches(get: (field: string) => string): boolean {
     return this.requirements.every(({ field, operator, value }) => (get(field) === value) === (operator === '='));
   }
 
-  /** The value a field must have; how `metadata.name=x` becomes a point read (API-103). */
+  /** The value that the selector requires of a field. By it `metadata.name=x` becomes a read of one object (API-103). */
   exact(field: string): string | undefined {
     return this.requirements.find((requirement) => requirement.field === field && requirement.operator === '=')?.value;
   }
 
-  /** Parses back to an equal selector. */
+  /** The text form, which parses to an equal selector. */
   toString(): string {
     return this.requirements.map(({ field, operator, value }) => `${field}${operator}${escapeValue(value)}`).join(',');
   }
 }
 
-/** For literal values inside a field selector (API-102). */
+/** Escapes a literal value for a field selector (API-102). */
 export function escapeValue(value: string): string {
   return value.replace(/[\\,=]/g, (character) => `\\${character}`);
 }
 
-/** The `fieldSelector` of a query (API-102). Which fields exist is the type's business. Throws a 400 StatusError. */
+/** The `fieldSelector` of a query (API-102). The type decides which fields exist. Throws a 400 StatusError. */
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements: FieldRequirement[] = [];
-  // Upstream sorts the terms, which decides which of several problems is reported.
+  // Upstream sorts the terms, which determines which of several problems is reported.
   for (const term of splitTerms(text).sort()) {
     if (term === '') continue;
     const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
@@ -62,7 +62,7 @@ function splitTerms(text: string): string[] {
 function unescapeValue(raw: string): string {
   return raw.replace(/\\(.?)|[,=]/gsu, (found: string, escaped: string | undefined) => {
     if (escaped === undefined) {
-      // The number of the character, not the character: upstream prints the rune so.
+      // Upstream prints the code of the character instead of the character.
       throw newBadRequest(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`);
     }
     if (escaped === '\\' || escaped === ',' || escaped === '=') return escaped;

@@ -2,7 +2,7 @@ import { formatFieldError } from '../field-error.ts';
 import type { LabelOperator, LabelRequirement } from './requirement.ts';
 import { labelKeyProblem, requirementProblem } from './requirement.ts';
 
-/** A text that is no label selector. The message is upstream's (`labels.Parse`). */
+/** A malformed label selector. The message is upstream's (`labels.Parse`). */
 export class LabelSelectorSyntaxError extends Error {
   override readonly name = 'LabelSelectorSyntaxError';
 }
@@ -16,13 +16,13 @@ interface Token {
 
 const END: Token = { kind: 'end', text: '' };
 
-/** Whitespace separates, the special characters stand for themselves, everything between is a word. */
+/** Splits the text into tokens: whitespace separates, special characters are tokens, and all other text forms words. */
 const TOKEN = /[ \t\r\n]*(?:(==|!=|[=!(),<>])|([^ \t\r\n=!(),<>]+)|$)/y;
 
 function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let position = 0;
-  // Bound: every round but the last takes at least one character.
+  // The loop is bounded: every round but the last consumes at least one character.
   for (;;) {
     TOKEN.lastIndex = position;
     const match = TOKEN.exec(text);
@@ -58,7 +58,7 @@ class Parser {
     this.#tokens = tokens;
   }
 
-  /** Bound: every term consumes at least one token. */
+  /** The loop is bounded: every term consumes at least one token. */
   parse(): LabelRequirement[] {
     const requirements: LabelRequirement[] = [];
     for (;;) {
@@ -97,7 +97,7 @@ class Parser {
     if (negated) token = this.#take();
     if (!isWord(token)) throw expected(token, 'identifier');
     const key = token.text;
-    // Upstream has no path here, and prints that.
+    // Upstream has no path here, and prints `<nil>`.
     const problem = labelKeyProblem(key, '<nil>');
     if (problem !== undefined) throw new LabelSelectorSyntaxError(formatFieldError(problem));
     if (negated) return { key, operator: '!', values: [] };
@@ -118,7 +118,7 @@ class Parser {
     return token.text;
   }
 
-  /** `(a,b)`; every gap between commas and parentheses is an empty value: `()`, `(a,)`, `(,,b)`. */
+  /** Parses `(a,b)`. Every gap between commas and parentheses is an empty value: `()`, `(a,)`, `(,,b)`. */
   #valueList(): string[] {
     const open = this.#take();
     if (open.kind !== '(') throw new LabelSelectorSyntaxError(`found '${open.text}' expected: '('`);
@@ -153,7 +153,7 @@ class Parser {
   }
 }
 
-/** Keywords are words wherever no operator is expected. */
+/** Keywords are words wherever the grammar expects no operator. */
 function isWord(token: Token): boolean {
   return token.kind === 'identifier' || token.kind === 'in' || token.kind === 'notin';
 }

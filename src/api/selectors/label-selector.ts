@@ -20,7 +20,7 @@ export class LabelSelector {
   static readonly everything: LabelSelector = new LabelSelector([]);
   static readonly nothing: LabelSelector = new LabelSelector([], true);
 
-  /** The requirements must be good: see `requirementProblem`. */
+  /** The requirements must be valid: see `requirementProblem`. */
   static of(requirements: readonly LabelRequirement[]): LabelSelector {
     if (requirements.length === 0) return LabelSelector.everything;
     return new LabelSelector(requirements.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)));
@@ -37,7 +37,7 @@ export class LabelSelector {
     return this.requirements.length === 0 && !this.#matchesNothing;
   }
 
-  /** Parses back to an equal selector; empty for everything and for nothing. */
+  /** The text form, which parses to an equal selector. It is empty for a selector of everything and of nothing. */
   toString(): string {
     return this.requirements.map(formatRequirement).join(',');
   }
@@ -61,7 +61,7 @@ const OPERATORS: Readonly<Record<string, LabelOperator>> = {
 };
 
 /**
- * The selector inside an object (`spec.selector` of workloads). Absent selects nothing, empty selects everything. Throws a 400
+ * The selector of an object (`spec.selector` of workloads). An absent selector matches nothing, an empty one everything. Throws a 400
  * StatusError for a malformed one.
  */
 export function labelSelectorFromObject(selector: LabelSelectorObject | null | undefined): LabelSelector {
@@ -84,7 +84,7 @@ export function labelSelectorFromObject(selector: LabelSelectorObject | null | u
   return LabelSelector.of(requirements);
 }
 
-/** The selector of a plain map (`spec.selector` of services and replication controllers): empty selects everything. */
+/** The selector from a plain map (`spec.selector` of services and replication controllers). An empty map matches everything. */
 export function labelSelectorFromSet(labels: Labels | undefined): LabelSelector {
   return LabelSelector.of(
     Object.entries(labels ?? {}).map(([key, value]): LabelRequirement => ({ key, operator: '=', values: [value] })),

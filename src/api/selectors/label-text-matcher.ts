@@ -9,7 +9,7 @@ interface Term {
   readonly values: readonly Uint8Array[];
 }
 
-/** A label selector for labels that stand in a text, as `JsonLabels` finds them there: no strings are made of them. */
+/** Matches a label selector against labels in a JSON text, at positions that `JsonLabels` finds, without creating strings. */
 export class LabelTextMatcher {
   readonly #selector: LabelSelector;
   readonly #terms: readonly Term[];
@@ -23,7 +23,7 @@ export class LabelTextMatcher {
     }));
   }
 
-  /** As {@link LabelSelector.matches} of the same labels. */
+  /** Returns the result of {@link LabelSelector.matches} for the same labels. */
   matches(json: Uint8Array, places: readonly number[]): boolean {
     if (this.#terms.length === 0) return this.#selector.matches({});
     return this.#terms.every((term) => termMatches(term, json, places));
@@ -50,7 +50,7 @@ function termMatches({ requirement, key, values }: Term, json: Uint8Array, place
   }
 }
 
-/** Among the places; -1 when there is none. The last of two equal keys counts, as for a parser. */
+/** Index of the label, or -1. The last of two equal keys counts, as in a parser. */
 function find(key: Uint8Array, json: Uint8Array, places: readonly number[]): number {
   for (let i = places.length - LABEL_PLACES; i >= 0; i -= LABEL_PLACES) {
     if (sameBytes(json, places[i]!, places[i + 1]!, key)) return i;

@@ -2,7 +2,7 @@ import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, formatFieldError } from '../field-error.ts';
 import { isLabelValue, isQualifiedName } from '../validation/names.ts';
 
-/** As they are written in a selector; `exists` and `!` have no value. */
+/** The operators in a selector. `exists` and `!` have no value. */
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
 
 /** One term of a label selector. Values are sorted and unique when parsed. */
@@ -94,7 +94,7 @@ function parseInt64(text: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-/** The term as it can be parsed again. */
+/** The term in a form that can be parsed again. */
 export function formatRequirement({ key, operator, values }: LabelRequirement): string {
   switch (operator) {
     case 'exists':

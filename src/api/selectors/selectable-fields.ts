@@ -4,11 +4,11 @@ import type { StatusError } from '../status-error.ts';
 import { newBadRequest } from '../status-error.ts';
 import type { FieldSelector } from './field-selector.ts';
 
-/** Value of one selectable field of an object; empty for one that is not set. */
+/** Reads one selectable field of an object; returns an empty text if it is unset. */
 export type FieldGetter = (object: KubeObject) => string;
 export type SelectableFields = ReadonlyMap<string, FieldGetter>;
 
-/** The value at a dotted path, as text. Booleans and numbers are printed, objects and lists are not values. */
+/** The value at a dotted path as text. Booleans and numbers are formatted; objects and lists count as unset. */
 function at(path: string, unset = ''): FieldGetter {
   const steps = path.split('.');
   return (object) => {
@@ -24,7 +24,7 @@ function at(path: string, unset = ''): FieldGetter {
   };
 }
 
-/** The first of several places that is set: the storage and the request may use different versions of a type. */
+/** The first of several paths that is set, because stored objects and requests may have different versions of a type. */
 function firstOf(...paths: readonly string[]): FieldGetter {
   const getters = paths.map((path) => at(path));
   return (object) => {
@@ -49,7 +49,7 @@ const podIP: FieldGetter = (pod) => {
 
 const REFERENCE_PARTS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'];
 
-/** Both forms of Event are one kind in two groups: each field is looked for under either name. */
+/** The two forms of Event are one kind in two groups, so each field is read under either name. */
 function eventReference(prefix: string): [string, FieldGetter][] {
   return REFERENCE_PARTS.map((part) => [`${prefix}.${part}`, firstOf(`involvedObject.${part}`, `regarding.${part}`)]);
 }
@@ -74,7 +74,7 @@ const OWN_FIELDS: ReadonlyMap<string, SelectableFields> = fieldTable([
       ['spec.hostNetwork', at('spec.hostNetwork', 'false')],
       ...paths('status.phase', 'status.nominatedNodeName'),
       ['status.podIP', podIP],
-      // Accepted by upstream, which never fills it.
+      // Upstream accepts this field but never sets it.
       ['status.podIPs', () => ''],
     ],
   ],
@@ -127,14 +127,14 @@ export function selectableFields(group: string, resource: string): SelectableFie
 }
 
 /**
- * The fields of a custom resource (API-469): the two that all have, and the version's `selectableFields`, given as JSON paths
- * like `.spec.color`.
+ * The selectable fields of a custom resource (API-469): name and namespace, and the version's `selectableFields`, given as JSON paths like
+ * `.spec.color`.
  */
 export function customSelectableFields(jsonPaths: readonly string[]): SelectableFields {
   return new Map([...DEFAULT_FIELDS, ...paths(...jsonPaths.map((path) => path.replace(/^\./, '')))]);
 }
 
-/** How a type words its refusal of an unknown field (API-102). */
+/** The wording of a type's refusal of an unknown field (API-102). */
 export type UnknownFieldWording = 'fieldLabel' | 'metadataOnly';
 
 /** The name in messages of built-in types; custom resources always say `fieldLabel`. */
@@ -142,7 +142,7 @@ export function unknownFieldWording(group: string, resource: string): UnknownFie
   return OWN_FIELDS.has(keyOf(group, resource)) ? 'fieldLabel' : 'metadataOnly';
 }
 
-/** The 400 for the first field that the type does not know; undefined when all are known (API-102). */
+/** The 400 for the first field that the type does not support; undefined if it supports all (API-102). */
 export function checkFieldSelector(
   selector: FieldSelector,
   fields: SelectableFields,
@@ -157,7 +157,7 @@ export function checkFieldSelector(
   );
 }
 
-/** Whether an object is selected; the selector has passed {@link checkFieldSelector}. */
+/** True if the object matches the selector, which must have passed {@link checkFieldSelector}. */
 export function matchesFields(selector: FieldSelector, fields: SelectableFields, object: KubeObject): boolean {
   return selector.matches((field) => fields.get(field)?.(object) ?? '');
 }

@@ -3,14 +3,14 @@ import { META_V1 } from '../kinds/type-table.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /**
- * The knowledge of server-side apply about a custom resource (API-222): list and map types of its definition's schema. Read level by level,
- * so that a large schema costs what is used of it.
+ * The schema of a custom resource for server-side apply (API-222): the list and map types of its definition's schema. It is read level by
+ * level, so that a large schema costs only the parts in use.
  */
 export function applySchema(root: JsonSchemaProps): TypeSchema {
   return resourceSchema(root);
 }
 
-/** The root, or an embedded resource: whatever its schema says, it has the fields all resources have. */
+/** A resource, at the root or embedded. It has the fields of all resources, whatever its schema says. */
 function resourceSchema(schema: JsonSchemaProps): TypeSchema {
   return objectSchema(schema, (name) => resourceFields().get(name));
 }
@@ -45,7 +45,7 @@ function typeSchema(schema: JsonSchemaProps): TypeSchema {
   }
 }
 
-/** Nothing is said about its members. */
+/** True if the schema says nothing about the members of a value. */
 function isOpen({ properties = {}, additionalProperties, ...schema }: JsonSchemaProps): boolean {
   const untold = Object.keys(properties).length === 0 && typeof additionalProperties !== 'object';
   return untold && schema['x-kubernetes-map-type'] !== 'atomic';

@@ -6,22 +6,22 @@ import type { ValidationRule } from './json-schema-props.ts';
 import { ruleFieldPath } from './rule-field-path.ts';
 import { MAX_REQUEST_BYTES, type TypedSchema } from './schema-cel-type.ts';
 
-/** An expression, or why it is none. */
+/** A compiled expression, or the reason why it does not compile. */
 export type Compiled = { readonly program: CelProgram } | { readonly problem: string };
 
 /** One rule of `x-kubernetes-validations`, compiled (apiextensions `schema/cel.Compile`). */
 export interface CompiledRule {
   readonly rule: ValidationRule;
-  /** Undefined: the rule is empty, which nothing is made of. */
+  /** Undefined for an empty rule. */
   readonly condition: Compiled | undefined;
   readonly message: Compiled | undefined;
-  /** A transition rule: it compares with what was before. */
+  /** True for a transition rule, which compares with the old value. */
   readonly usesOldSelf: boolean;
-  /** Where its errors point to, below the value; empty: the value. */
+  /** The path of its errors below the value; empty for the value itself. */
   readonly fieldPath: string;
 }
 
-/** Compiles the rules of one schema, not of those inside it. */
+/** Compiles the rules of one schema, without those of schemas inside it. */
 export function compileRules({ props, type }: TypedSchema): readonly CompiledRule[] {
   const rules = props['x-kubernetes-validations'] ?? [];
   if (rules.length === 0 || type === undefined) return [];
@@ -79,17 +79,17 @@ function compile(environment: CelEnvironment, expression: string, { type, subjec
   }
 }
 
-/** The greatest cost of an expression, for data within the bounds of the schema. */
+/** The maximum cost of an expression, for data within the bounds of the schema. */
 export function worstCost(program: CelProgram, { type }: TypedSchema): number {
   return type === undefined ? UNBOUNDED : program.estimateCost(type).max;
 }
 
-/** How often a value of this schema can stand in one request at most. */
+/** The maximum number of values of this schema in one request. */
 export function maxOccurrences({ minSize }: TypedSchema): number {
   return Math.floor(MAX_REQUEST_BYTES / (minSize + 1));
 }
 
-/** The name of a rule's expression in messages. */
+/** The text of a rule's expression in messages. */
 export function ruleText({ rule, message = '' }: ValidationRule): string {
   return message === '' ? rule.trim() : message.trim();
 }

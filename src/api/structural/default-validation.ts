@@ -10,8 +10,8 @@ import { SchemaValidator } from './schema-validator.ts';
 import { structuralSchema } from './structural-schema.ts';
 
 /**
- * Whether every default is a value its own schema accepts, with no fields it does not know (API-451; apiextensions
- * `defaulting.ValidateDefaults`). For structural schemas.
+ * Checks that every default is valid by its own schema and has only known fields (API-451; apiextensions `defaulting.ValidateDefaults`).
+ * For structural schemas.
  */
 export function validateDefaults(schema: JsonSchemaProps, path: string): FieldError[] {
   const errors = schema.default === undefined ? [] : validateDefault(schema, schema.default, child(path, 'default'));

@@ -4,8 +4,8 @@ import { fieldSchema, type StructuralSchema } from './structural-schema.ts';
 type Json = Record<string, unknown>;
 
 /**
- * Fills in defaults, in place (API-462; apiextensions `pkg/apiserver/schema/defaulting`): where a field is missing, or null
- * although it may not be. A missing object is not made for the sake of the defaults inside it.
+ * Sets defaults, in place (API-462; apiextensions `pkg/apiserver/schema/defaulting`), where a field is missing, or null although it is not
+ * nullable. A missing object is not created for the defaults inside it.
  */
 export function applyStructuralDefaults(value: unknown, schema: StructuralSchema | undefined): void {
   if (schema === undefined || !schema.hasDefaults || typeof value !== 'object' || value === null) return;
@@ -35,13 +35,13 @@ export function applyStructuralDefaults(value: unknown, schema: StructuralSchema
   }
 }
 
-/** A null here stands for the default. */
+/** A null here is replaced by the default. */
 function isReplaced(schema: StructuralSchema): boolean {
   return !schema.nullable && schema.default !== undefined;
 }
 
 /**
- * Drops, in place, nulls in fields that may not be null and have no default: they mean "not set" (apiextensions
+ * Drops, in place, nulls in fields that are not nullable and have no default, because such nulls mean "not set" (apiextensions
  * `defaulting.PruneNonNullableNullsWithoutDefaults`). Items of lists stay.
  */
 export function dropUnsetNulls(value: unknown, schema: StructuralSchema | undefined): void {

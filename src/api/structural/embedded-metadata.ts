@@ -19,8 +19,8 @@ interface ResourceKind {
 }
 
 /**
- * Gives the metadata of every embedded resource the form metadata has (API-234), in place. Returns the paths of metadata
- * fields that do not exist; 400 for values of the wrong type. The root's own metadata is the caller's.
+ * Converts the metadata of every embedded resource to its typed form (API-234), in place. Returns the paths of unknown metadata fields;
+ * throws a 400 for values of the wrong type. The caller converts the metadata of the root.
  */
 export function coerceEmbedded(object: Json, schema: StructuralSchema | undefined, of: ResourceKind): string[] {
   const unknown: string[] = [];
@@ -69,7 +69,7 @@ function coerceResource(resource: Json, { path, unknown, of }: Coercion): void {
   for (const name of decoded.unknownFields) unknown.push(`${child(path, 'metadata')}.${name}`);
 }
 
-/** Findings about embedded resources (apiextensions `pkg/apiserver/schema/objectmeta`); the root is the caller's. */
+/** Findings about embedded resources (apiextensions `pkg/apiserver/schema/objectmeta`). The caller validates the root. */
 export function validateEmbedded(object: Json, schema: StructuralSchema | undefined): FieldError[] {
   if (schema?.hasEmbedded !== true) return [];
   return validateFields(object, schema, '');
@@ -111,14 +111,14 @@ function validateResource(resource: Json, path: string): FieldError[] {
   return errors;
 }
 
-/** A kind, or the kind of a list, may have capitals, and else is a label that begins with a letter. */
+/** A kind is a label that begins with a letter, and may contain capitals. */
 export function validateKind(kind: string, path: string): FieldError[] {
   const messages = isDns1035Label(kind.toLowerCase());
   if (messages.length === 0) return [];
   return [fieldInvalid(path, kind, `may have mixed case, but should otherwise match: ${messages.join(',')}`)];
 }
 
-/** A name may be missing here: nobody stores what is embedded. */
+/** A name is optional here, because embedded resources are not stored by themselves. */
 function validateMetadata(metadata: ObjectMeta, path: string): FieldError[] {
   const named = (metadata.name ?? '') === '' ? { ...metadata, name: 'fakename' } : metadata;
   const rules = { namespaced: (named.namespace ?? '') !== '', nameRule: 'pathSegment', builtin: false } as const;

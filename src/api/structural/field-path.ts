@@ -1,10 +1,10 @@
-/** Paths as field errors name them. The empty text is the root. */
+/** The path of a member in field errors. The empty text is the root. */
 
 export function child(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** A key of a map: `properties[spec]`. */
+/** The path of a map key: `properties[spec]`. */
 export function keyed(path: string, key: string): string {
   return `${path}[${key}]`;
 }

@@ -33,7 +33,7 @@ export interface JsonSchemaProps {
   readonly maxProperties?: number;
   readonly minProperties?: number;
   readonly required?: readonly string[];
-  /** A list of schemas is read, to be refused. */
+  /** A list of schemas is parsed only to be refused. */
   readonly items?: JsonSchemaProps | readonly JsonSchemaProps[];
   readonly allOf?: readonly JsonSchemaProps[];
   readonly oneOf?: readonly JsonSchemaProps[];
@@ -57,7 +57,7 @@ export interface JsonSchemaProps {
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
 }
 
-/** The one schema of all items; undefined when there is none, or a list of them. */
+/** The single schema of all items; undefined if there is none, or a list of schemas. */
 export function itemSchema({ items }: JsonSchemaProps): JsonSchemaProps | undefined {
   return isSchemaList(items) ? undefined : items;
 }
@@ -66,12 +66,12 @@ export function isSchemaList(items: JsonSchemaProps['items']): items is readonly
   return Array.isArray(items);
 }
 
-/** The schema of the values of a map; undefined for `true`, `false` and nothing. */
+/** The schema of the values of a map; undefined if it is a boolean or absent. */
 export function valueSchema({ additionalProperties }: JsonSchemaProps): JsonSchemaProps | undefined {
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** Visits a schema and every schema inside it. `path` is that of the data, for people: `.spec.ports[*].name`. */
+/** Visits a schema and every schema inside it. `path` is the path in the data, for messages: `.spec.ports[*].name`. */
 export function visitSchemas(
   schema: JsonSchemaProps,
   visit: (schema: JsonSchemaProps, path: string) => void,
@@ -90,12 +90,12 @@ export function visitSchemas(
   inside(valueSchema(schema), `${path}.*`);
 }
 
-/** Whether a schema has rules in CEL anywhere (`x-kubernetes-validations`). */
+/** True if a schema has CEL rules at any depth (`x-kubernetes-validations`). */
 export function hasRules(schema: JsonSchemaProps): boolean {
   return someSchema(schema, (inner) => (inner['x-kubernetes-validations'] ?? []).length > 0);
 }
 
-/** True if the schema or any schema inside it is such. */
+/** True if the predicate holds for the schema or for any schema inside it. */
 function someSchema(schema: JsonSchemaProps, isSuch: (schema: JsonSchemaProps) => boolean): boolean {
   let found = false;
   visitSchemas(schema, (inner) => (found ||= isSuch(inner)));

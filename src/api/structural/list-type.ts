@@ -44,14 +44,14 @@ function listErrors(list: readonly unknown[], schema: StructuralSchema, path: st
   );
 }
 
-/** The part of an item that must be unique. */
+/** The values of an item that must be unique together. */
 function keysOf(item: Json | null, names: readonly string[]): Json {
   const keys: Json = {};
   for (const name of names) if (item !== null && Object.hasOwn(item, name)) keys[name] = item[name];
   return keys;
 }
 
-/** Each value is reported once, where it stands for the second time. */
+/** Reports each duplicate value once, at its second occurrence. */
 function duplicates(values: readonly unknown[], path: string): FieldError[] {
   const times = new Map<string, number>();
   const errors: FieldError[] = [];
@@ -64,7 +64,7 @@ function duplicates(values: readonly unknown[], path: string): FieldError[] {
   return errors;
 }
 
-/** One text for equal values, whatever the order of their keys. */
+/** A text that is equal for equal values, whatever the order of their keys. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

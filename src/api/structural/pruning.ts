@@ -4,19 +4,19 @@ import type { StructuralSchema } from './structural-schema.ts';
 
 type Json = Record<string, unknown>;
 
-/** Fields every resource has, whatever its schema says. */
+/** Fields of every resource, whatever its schema says. */
 const META_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 export interface Pruned {
-  /** New: shares nothing with the input. */
+  /** A new object that shares nothing with the input. */
   readonly object: Json;
-  /** Paths of what was removed, sorted: `spec.ports[0].x` (API-234). */
+  /** Paths of removed fields, sorted: `spec.ports[0].x` (API-234). */
   readonly unknownFields: string[];
 }
 
 /**
- * The object without the fields its schema does not know (API-461; apiextensions `pkg/apiserver/schema/pruning`). At the root
- * and in embedded resources apiVersion, kind and metadata stay. Without a schema nothing else does.
+ * The object without the fields that its schema does not declare (API-461; apiextensions `pkg/apiserver/schema/pruning`). At the root and
+ * in embedded resources, apiVersion, kind and metadata stay. Without a schema, all else is removed.
  */
 export function prune(object: Json, schema: StructuralSchema | undefined): Pruned {
   const pruner = new Pruner();
@@ -24,7 +24,7 @@ export function prune(object: Json, schema: StructuralSchema | undefined): Prune
   return { object: pruned, unknownFields: pruner.unknown.sort() };
 }
 
-/** A value that is no resource itself, such as a default. */
+/** Prunes a value that is not a resource, such as a default. */
 export function pruneValue(value: unknown, schema: StructuralSchema): unknown {
   return new Pruner().value(value, schema, '');
 }
@@ -66,7 +66,7 @@ class Pruner {
     return result;
   }
 
-  /** Everything stays; what the schema does know is pruned all the same. */
+  /** Keeps all fields, but prunes inside those that the schema declares. */
   #preservedValue(value: unknown, schema: StructuralSchema | undefined, path: string): unknown {
     if (schema === undefined || typeof value !== 'object' || value === null) return copyJson(value);
     if (Array.isArray(value)) {

@@ -1,7 +1,7 @@
 import { isSpelledOut } from './int-or-string.ts';
 import { isSchemaList, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
-/** The fields that every embedded resource has, as the document that publishes the schema describes them. */
+/** The descriptions of the fields of every embedded resource in the published schema. */
 export interface ResourceFields {
   readonly apiVersion: object;
   readonly kind: object;
@@ -9,8 +9,8 @@ export interface ResourceFields {
 }
 
 /**
- * A schema as OpenAPI v3 documents show it (API-417; apiextensions `controller/openapi/builder`): int-or-string spelled out, embedded
- * resources with the fields all resources have.
+ * A schema in the form of OpenAPI v3 documents (API-417; apiextensions `controller/openapi/builder`): int-or-string written out, embedded
+ * resources with the fields of all resources.
  */
 export function publishedSchema(schema: JsonSchemaProps, resourceFields: ResourceFields): JsonSchemaProps {
   const publish = (inner: JsonSchemaProps): JsonSchemaProps => publishedSchema(inner, resourceFields);

@@ -8,14 +8,14 @@ import { hasRules, type JsonSchemaProps, type ValidationRule } from './json-sche
 import { RuleValidator } from './rule-validator.ts';
 import { type TypedSchema, typedSchema } from './schema-cel-type.ts';
 
-/** The greatest cost of one rule, and of all rules of a schema (apiextensions `StaticEstimatedCostLimit`, `…CRDCostLimit`). */
+/** The maximum cost of one rule, and of all rules of a schema (apiextensions `StaticEstimatedCostLimit`, `…CRDCostLimit`). */
 const RULE_LIMIT = 10_000_000;
 const SCHEMA_LIMIT = 100_000_000;
-/** As many of the most expensive rules are named when a schema costs too much, those that count for one in a hundred. */
+/** If a schema is too expensive, at most this many of its most expensive rules are named, each with at least one percent of the cost. */
 const NAMED = 4;
 
 /**
- * Whether the rules of a structural schema compile, make sense where they stand, and cannot cost too much (API-471; apiextensions
+ * Checks that the rules of a structural schema compile, are allowed at their place, and cannot cost too much (API-471; apiextensions
  * `ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 export function checkRules(props: JsonSchemaProps, path: string): FieldError[] {
@@ -26,9 +26,9 @@ export function checkRules(props: JsonSchemaProps, path: string): FieldError[] {
 
 interface Place {
   readonly path: string;
-  /** How many values of the schema one object can have; undefined: nothing bounds them. */
+  /** The maximum number of values of the schema in one object; undefined if it is unbounded. */
   readonly occurrences: number | undefined;
-  /** The outermost schema above whose parts cannot be compared with what they were. */
+  /** The outermost enclosing schema whose parts cannot be matched with their old values. */
   readonly uncorrelatable: string | undefined;
 }
 
@@ -36,7 +36,7 @@ class RuleChecks {
   readonly errors: FieldError[] = [];
   readonly #costs: { readonly path: string; readonly cost: number }[] = [];
 
-  /** Parts come before the whole. */
+  /** Visits the parts before the whole. */
   visit(schema: TypedSchema, place: Place): void {
     const { props, values, items, properties } = schema;
     const { path, uncorrelatable } = place;
@@ -56,7 +56,7 @@ class RuleChecks {
     }
   }
 
-  /** A default keeps the rules, also when it stays as it is. */
+  /** Checks that a default satisfies the rules, also as an unchanged value. */
   #default(schema: TypedSchema, path: string): void {
     const value = schema.props.default;
     const { errors, warnings } = new RuleValidator(schema).validate(value, { path, previous: { value } });
@@ -119,7 +119,7 @@ function multiply(one: number | undefined, other: number | undefined): number | 
   return one === 0 || other === 0 ? 0 : Math.min(one * other, UNBOUNDED);
 }
 
-/** By how much a schema multiplies its parts; undefined: without bound. */
+/** The maximum number of parts of a value of the schema; undefined if it is unbounded. */
 function maxParts({ type, additionalProperties, maxProperties, maxItems }: JsonSchemaProps): number | undefined {
   if (type === 'object' && additionalProperties !== undefined) {
     return maxProperties === undefined ? undefined : Math.max(maxProperties, 0);
@@ -135,7 +135,7 @@ function costMessage(name: string, factor: number): string {
   return `${name} exceeds budget by factor of ${times} (${advice})`;
 }
 
-/** With the names that the server's internal type has. */
+/** The rule with the field names of the server's internal type. */
 function shownRule(rule: ValidationRule): Record<string, unknown> {
   return {
     Rule: rule.rule,

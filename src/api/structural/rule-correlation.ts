@@ -8,7 +8,7 @@ export interface Correlated {
   readonly props: JsonSchemaProps;
 }
 
-/** The value of a field before and now; undefined if it is new, or nothing is known about it. */
+/** The value of a field before and now; undefined if the field is new or its old value is unknown. */
 export function correlateField({ value, old, props }: Correlated, name: string): Correlated | undefined {
   if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name)) {
     return undefined;
@@ -17,7 +17,7 @@ export function correlateField({ value, old, props }: Correlated, name: string):
   return property === undefined ? undefined : { value: value[name], old: old[name], props: property };
 }
 
-/** Items have a past only in lists that are maps. */
+/** Only items of lists with keys (`map`) have an old value. */
 export function correlateItem({ value, old, props }: Correlated, index: number): Correlated | undefined {
   const items = itemSchema(props);
   if (!Array.isArray(value) || !Array.isArray(old) || items === undefined) return undefined;
@@ -25,7 +25,7 @@ export function correlateItem({ value, old, props }: Correlated, index: number):
   return before === undefined ? undefined : { value: value[index], old: before, props: items };
 }
 
-/** Finds an item by its keys; undefined where the list is no map, or had no such item. */
+/** Finds an item by its keys; undefined if the list is not a map, or had no such item. */
 export function oldItems(old: unknown, props: JsonSchemaProps): (item: unknown) => unknown {
   const keys = props['x-kubernetes-list-map-keys'] ?? [];
   if (!Array.isArray(old) || props['x-kubernetes-list-type'] !== 'map' || keys.length === 0) return () => undefined;
@@ -42,7 +42,7 @@ export function oldItems(old: unknown, props: JsonSchemaProps): (item: unknown) 
   return (item) => known.get(keyOf(item) ?? '');
 }
 
-/** Nothing has changed, where the order of items that are identified by keys is no change. */
+/** True if nothing has changed. The order of items with keys does not count. */
 export function isUnchanged(correlated: Correlated): boolean {
   const { value, old, props } = correlated;
   if (Array.isArray(value) && Array.isArray(old)) {
@@ -68,7 +68,7 @@ export function isUnchanged(correlated: Correlated): boolean {
   return equalJson(value, old);
 }
 
-/** Fields that the schema does not know are kept here only where it says so; upstream takes them for changed. */
+/** Fields without a schema are compared only if the schema preserves unknown fields; upstream counts them as changed. */
 function equalUnknown(
   value: Readonly<Record<string, unknown>>,
   old: Readonly<Record<string, unknown>>,

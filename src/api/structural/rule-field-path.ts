@@ -2,8 +2,8 @@ import { child, keyed } from './field-path.ts';
 import { type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /**
- * The place that a rule's `fieldPath` names, `.spec['a.b']`, as errors name it; undefined when the schema has no such place
- * (apiextensions `schema/cel.ValidFieldPath`).
+ * The path of a rule's `fieldPath`, such as `.spec['a.b']`, in the form of errors; undefined if the schema has no such path (apiextensions
+ * `schema/cel.ValidFieldPath`).
  */
 export function ruleFieldPath(path: string, schema: JsonSchemaProps): string | undefined {
   let current: JsonSchemaProps | undefined = schema;

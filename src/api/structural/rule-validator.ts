@@ -20,22 +20,22 @@ import type { TypedSchema } from './schema-cel-type.ts';
 
 export interface RuleFindings {
   readonly errors: readonly FieldError[];
-  /** Rules that are broken by what was there before and did not change (API-470). */
+  /** Violations in parts of the object that did not change (API-470). */
   readonly warnings: readonly FieldError[];
 }
 
 export interface RuleValidationOptions {
-  /** Where the value stands; the root of an object unless given. */
+  /** The path of the value; by default the root of an object. */
   readonly path?: string;
-  /** On updates: what the value was. */
+  /** On updates, the old value. */
   readonly previous?: { readonly value: unknown };
-  /** Cost units for all rules; what `apis/cel.RuntimeCELCostBudget` says unless given. */
+  /** Cost units for all rules; by default `apis/cel.RuntimeCELCostBudget`. */
   readonly budget?: number;
 }
 
 /**
- * Evaluates the rules of a schema (`x-kubernetes-validations`) over values that the schema has found valid (API-471; apiextensions
- * `schema/cel.Validator`). Rules are compiled when a value first meets them; after that it has no state.
+ * Evaluates the rules of a schema (`x-kubernetes-validations`) for values that are valid by the schema (API-471; apiextensions
+ * `schema/cel.Validator`). Rules are compiled on first use; otherwise the validator has no state.
  */
 export class RuleValidator {
   readonly #root: RuleNode | undefined;
@@ -55,7 +55,7 @@ export class RuleValidator {
   }
 }
 
-/** A schema with rules in it or below it. */
+/** A schema with rules in it or inside it. */
 interface RuleNode {
   readonly schema: TypedSchema;
   /** Compiled when first asked for. */
@@ -79,10 +79,10 @@ function ruleNode(schema: TypedSchema): RuleNode | undefined {
   return { schema, rules: () => (compiled ??= compileRules(schema)), properties, items, values };
 }
 
-/** The old value, for ratcheting: errors about unchanged values are warnings. */
+/** The old value, for ratcheting: errors about unchanged values become warnings. */
 interface Past {
   readonly current: Correlated | undefined;
-  /** The nearest value above that has a past. */
+  /** The nearest enclosing value that has an old value. */
   readonly parent: Correlated | undefined;
 }
 
@@ -91,7 +91,7 @@ const NO_PAST: Past = { current: undefined, parent: undefined };
 function fieldPast(past: Past, name: string): Past {
   const { current, parent } = past;
   if (current === undefined) return past;
-  // Versions are not seen to change: both sides have been converted to one.
+  // The apiVersion never counts as changed, because both sides have been converted to one version.
   if (parent === undefined && (name === 'apiVersion' || name === 'kind')) return NO_PAST;
   return { current: correlateField(current, name), parent: current };
 }
@@ -110,19 +110,19 @@ interface Visit {
   /** Empty: the root. */
   readonly path: string;
   readonly value: unknown;
-  /** The old value that transition rules compare with; undefined where there is nothing to compare. */
+  /** The old value that transition rules compare with; undefined if there is none. */
   readonly old: unknown;
   readonly past: Past;
 }
 
 const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
-/** Bytes of what a messageExpression may make. */
+/** Maximum bytes of the result of a messageExpression. */
 const MAX_MESSAGE = 5 * 1024;
 
 class RuleRun implements RuleFindings {
   readonly errors: FieldError[] = [];
   readonly warnings: FieldError[] = [];
-  /** Negative: nothing is evaluated any more. */
+  /** Once negative, nothing more is evaluated. */
   #remaining: number;
 
   constructor(budget: number) {
@@ -214,7 +214,7 @@ class RuleRun implements RuleFindings {
     this.errors.push(typeInvalid(node, visit, detail));
   }
 
-  /** Undefined: the budget has run out over it, which has been reported. */
+  /** Undefined if the budget ran out, which has been reported. */
   #message(
     { rule, message }: CompiledRule,
     node: RuleNode,
@@ -241,7 +241,7 @@ class RuleRun implements RuleFindings {
 
 interface Variables {
   readonly self: unknown;
-  /** Undefined: there was nothing before. */
+  /** Undefined if there was no old value. */
   readonly oldSelf: unknown;
 }
 
@@ -250,7 +250,7 @@ interface Application {
   readonly variables: Variables;
 }
 
-/** `oldSelf` as the rule declares it: a value that is there, or an optional. */
+/** `oldSelf` as the rule declares it: a plain value, or an optional. */
 function activation(
   { self, oldSelf }: Variables,
   { node, optional }: { readonly node: RuleNode; readonly optional: boolean },
@@ -259,17 +259,17 @@ function activation(
   const { type = { kind: 'dyn' } as const } = node.schema;
   return {
     self,
-    // Asked for while the rule is evaluated: data that does not fit the schema is an error of the rule.
+    // The value is converted during the evaluation, so that data that does not fit the schema becomes an error of the rule.
     get oldSelf() {
       return oldSelf === undefined ? CelOptional.none : new CelOptional(toCelValue(oldSelf, type));
     },
   };
 }
 
-/** Errors of the object as a whole point nowhere. */
+/** Errors about the object as a whole have no path. */
 const shownPath = (path: string): string => (path === '' ? '<nil>' : path);
 
-/** A rule that could not be evaluated: the type stands for the value. */
+/** The finding for a rule that could not be evaluated, with the type in place of the value. */
 function typeInvalid({ schema }: RuleNode, { path }: Visit, detail: string): FieldError {
   return fieldInvalid(shownPath(path), schema.props.type ?? '', detail);
 }
@@ -280,7 +280,7 @@ interface Broken {
   readonly detail: string;
 }
 
-/** Objects and lists are not repeated in the message. */
+/** The message does not contain objects and lists. */
 function brokenRule({ rule }: CompiledRule, { schema }: RuleNode, { path, value, detail }: Broken): FieldError {
   const at = shownPath(path);
   const omitted = schema.props.type === 'object' || schema.props.type === 'array';

@@ -2,31 +2,31 @@ import { escapeIdentifier } from '../cel/cel-escaping.ts';
 import { type CelField, type CelListType, type CelType, celTypes } from '../cel/cel-type.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
-/** The largest request, which bounds what no schema bounds (`apis/cel.MaxRequestSizeBytes`). */
+/** The maximum size of a request, for values that no schema bounds (`apis/cel.MaxRequestSizeBytes`). */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 const MAX_TIME_LENGTH = 32;
 const DATE_LENGTH = 12;
-/** Shortest JSON forms, with quotes: `""`, `true`, `0`, `"0"`, a date and time. */
+/** Sizes of the shortest JSON forms, with quotes: `""`, `true`, `0`, `"0"`, a date and time. */
 const MIN_SIZE = { text: 2, boolean: 4, number: 1, duration: 3, dateTime: 21, container: 2 } as const;
 
 /**
- * A schema and what expressions see of values by it (apiserver `cel/common.SchemaDeclType`). Parts that expressions cannot see have no
- * type, but may still have parts with rules of their own.
+ * A schema with the CEL type of its values (apiserver `cel/common.SchemaDeclType`). Parts that expressions cannot access have no type, but
+ * their own parts may still have rules.
  */
 export interface TypedSchema {
   readonly props: JsonSchemaProps;
-  /** Undefined: not to be seen. */
+  /** Undefined if expressions cannot access the value. */
   readonly type: CelType | undefined;
   /** Bytes of the shortest value in JSON. */
   readonly minSize: number;
   readonly properties: ReadonlyMap<string, TypedSchema>;
   readonly items: TypedSchema | undefined;
   readonly values: TypedSchema | undefined;
-  /** The root of a resource, embedded ones too: fields that every resource has can be seen. */
+  /** True for a resource, at the root or embedded: expressions can access the fields of every resource. */
   readonly isResource: boolean;
 }
 
-/** The type of a custom resource's schema, or of a part of it. */
+/** The CEL type of a custom resource's schema, or of a part of it. */
 export function typedSchema(props: JsonSchemaProps, part: 'resource' | 'part' = 'resource'): TypedSchema {
   return typed(props, { name: 'selfType', isResource: part === 'resource' });
 }
@@ -65,7 +65,7 @@ const RESOURCE_FIELDS: Readonly<Record<string, JsonSchemaProps>> = {
   metadata: { type: 'object', properties: { name: TEXT, generateName: TEXT } },
 };
 
-/** Expressions see only the name and generateName of the metadata, whatever the schema says. */
+/** Of the metadata, expressions can access only name and generateName, whatever the schema says. */
 function withResourceFields(properties: Properties, name: string): Properties {
   const fields = Object.entries(RESOURCE_FIELDS).map(
     ([field, props]) => [field, typedInner(props, `${name}.${field}`)] as const,
@@ -140,7 +140,7 @@ function mapType(props: JsonSchemaProps, values: TypedSchema): Typed {
   return { type: { kind: 'map', key: celTypes.string, value: values.type, maxElements }, minSize: MIN_SIZE.container };
 }
 
-/** Required fields without a default make the shortest value. */
+/** The shortest value has only the required fields without a default. */
 function objectType(props: JsonSchemaProps, properties: Properties, name: string): Typed {
   const fields: Record<string, CelField> = {};
   let minSize: number = MIN_SIZE.container;
@@ -181,7 +181,7 @@ function textType({ format, maxLength, enum: values = [] }: JsonSchemaProps): Ty
   return bounded(celTypes.string, longest, MIN_SIZE.text);
 }
 
-/** Characters are up to four bytes. */
+/** A character takes up to four bytes. */
 function bytesOf(maxLength: number): number {
   return Math.max(maxLength, 0) * 4;
 }

@@ -1,9 +1,9 @@
 import type { FieldError } from '../field-error.ts';
 
-/** Findings that are kept: nobody reads more, and each costs a text. */
+/** Maximum number of findings, because each costs memory and nobody reads more. */
 const MAX_FINDINGS = 1000;
 
-/** The findings of a validation so far, and the number of its checks: the failed alternative with most checks is shown. */
+/** The findings of a validation and the number of its checks. Of several failed alternatives, the one with the most checks is reported. */
 export class Findings {
   readonly #errors = new Map<string, FieldError>();
   #matches: number;
@@ -29,12 +29,12 @@ export class Findings {
     return this;
   }
 
-  /** No more is kept, so that nothing more need be checked. */
+  /** True if no more findings are kept, so that checks may stop. */
   get full(): boolean {
     return this.#errors.size >= MAX_FINDINGS;
   }
 
-  /** The same finding is kept once. */
+  /** Adds a finding. Equal findings are kept once. */
   add(error: FieldError): this {
     if (this.full) return this;
     const key = `${error.field}\n${error.message}`;

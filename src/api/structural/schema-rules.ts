@@ -16,17 +16,18 @@ const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const META_FIELDS: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 
-/** Where the walk is. */
+/** The position of the walk. */
 interface Place {
   readonly path: string;
-  /** Absent: allowed. */
+  /** The reason why defaults are forbidden; absent if they are allowed. */
   readonly defaultsForbidden?: string;
   readonly insideMetadata: boolean;
 }
 
 /**
- * The parts of OpenAPI that a custom resource's schema may use, and how Kubernetes' extensions go together (API-451; apiextensions
- * `ValidateCustomResourceDefinitionOpenAPISchema`). Of the rules of `x-kubernetes-validations` only the text around the expressions.
+ * Checks which parts of OpenAPI the schema of a custom resource may use, and which Kubernetes extensions may be combined (API-451;
+ * apiextensions `ValidateCustomResourceDefinitionOpenAPISchema`). Of `x-kubernetes-validations` it checks everything except the
+ * expressions.
  */
 export function validateSchemaRules(schema: JsonSchemaProps, path: string): FieldError[] {
   return walk(schema, { path, insideMetadata: false }, 'root');
@@ -158,7 +159,7 @@ function setItemRules(schema: JsonSchemaProps, path: string): FieldError[] {
   return [];
 }
 
-/** Reported findings about keys of one list. Each holds all the keys, and every key may be wrong. */
+/** Maximum number of findings about keys of one list, because each contains all keys, and every key may be wrong. */
 const MOST_KEYS_TOLD = 10;
 
 function mapListRules(schema: JsonSchemaProps, keys: readonly string[], path: string): FieldError[] {
@@ -197,7 +198,7 @@ function mapListRules(schema: JsonSchemaProps, keys: readonly string[], path: st
   return errors;
 }
 
-/** The keys of an item can neither be null nor missing. */
+/** The keys of an item can be neither null nor missing. */
 function uniqueItemRules(schema: JsonSchemaProps, listType: string, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const items = itemSchema(schema);
@@ -225,7 +226,7 @@ function uniqueItemRules(schema: JsonSchemaProps, listType: string, path: string
   return errors;
 }
 
-/** The fields around the expression of a rule; the expression itself is judged by `rule-checks.ts` (API-471). */
+/** Checks the fields of a rule except its expression, which `rule-checks.ts` checks (API-471). */
 function ruleTexts(schema: JsonSchemaProps, path: string): FieldError[] {
   return (schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) => {
     const errors: FieldError[] = [];

@@ -16,15 +16,15 @@ import { stringFormat } from '../formats/string-formats.ts';
 type Json = Record<string, unknown>;
 
 export interface ValidationOptions {
-  /** Where the value stands in the object: prefix of every path. */
+  /** The position of the value in the object, as a prefix of every path. */
   readonly path?: string;
-  /** Ratcheting (API-470): what is wrong with parts that are as they were in this value is not reported. */
+  /** Ratcheting (API-470): findings about parts that equal those of this value are not reported. */
   readonly previous?: { readonly value: unknown };
 }
 
 /**
- * Validates values by an OpenAPI v3 schema with the words and paths of kube-apiserver (API-460; kube-openapi
- * `pkg/validation/validate`). Compiled once, without state.
+ * Validates values by an OpenAPI v3 schema with kube-apiserver's messages and paths (API-460; kube-openapi `pkg/validation/validate`).
+ * Compiled once, without state.
  */
 export class SchemaValidator {
   readonly #root: SchemaNode;
@@ -42,7 +42,7 @@ export class SchemaValidator {
 interface SchemaNode {
   readonly types: readonly string[];
   readonly nullable: boolean;
-  /** Empty when it means nothing for the type. */
+  /** Empty if the format does not apply to the type. */
   readonly format: string;
   readonly checkFormat: ((text: string) => boolean) | undefined;
   readonly pattern: GoRegexp | undefined;
@@ -78,12 +78,12 @@ function compile(props: JsonSchemaProps): SchemaNode {
   };
 }
 
-/** Formats that are not known, or not for the type, are ignored. */
+/** Formats that are unknown, or that do not apply to the type, are ignored. */
 function meaningfulFormat(format: string, types: readonly string[]): string {
   return isKnownFormat(format, types.length === 1 ? (types[0] ?? '') : '') ? format : '';
 }
 
-/** Whether a format means something for a type; an empty format is none. */
+/** True if a format applies to a type. An empty format does not. */
 export function isKnownFormat(format: string, type: string): boolean {
   switch (type) {
     case '':
@@ -98,17 +98,17 @@ export function isKnownFormat(format: string, type: string): boolean {
   }
 }
 
-/** A value on its way through the schema. */
+/** A value with its position in the schema. */
 interface Subject {
   readonly value: unknown;
-  /** Path below the prefix as messages name it; the root is empty. */
+  /** Path below the prefix, for messages; empty for the root. */
   readonly name: string;
   readonly prefix: string;
-  /** Absent: nothing to compare with, everything is reported. */
+  /** If absent, there is no old value and everything is reported. */
   readonly previous: { readonly value: unknown } | undefined;
 }
 
-/** All findings about a value, unless it is as it was. */
+/** All findings about a value, unless it is unchanged. */
 function checkNode(node: SchemaNode, subject: Subject): Findings {
   const findings = checkValue(node, subject);
   const { previous } = subject;
@@ -116,7 +116,7 @@ function checkNode(node: SchemaNode, subject: Subject): Findings {
   return new Findings(findings.matches);
 }
 
-/** In the order of upstream's validators, each of which counts as a match: the counts choose among failed alternatives. */
+/** Runs upstream's validators in their order. Each counts as a match, because the counts choose among failed alternatives. */
 function checkValue(node: SchemaNode, subject: Subject): Findings {
   const findings = new Findings();
   const { value } = subject;
@@ -150,7 +150,7 @@ const at = ({ prefix, name }: Subject): string => {
   return prefix === '' ? path : path === '' ? prefix : `${prefix}.${path}`;
 };
 
-/** Where upstream names no field: the place the validation began, or none. */
+/** The field where upstream names none: the start of the validation, or empty. */
 const nowhere = ({ prefix }: Subject): string => (prefix === '' ? '<nil>' : prefix);
 
 function typeError(subject: Subject, wanted: string, found: string): FieldError {
@@ -182,7 +182,7 @@ function checkType(node: SchemaNode, subject: Subject): Findings {
   if (node.format !== '' && !text && !fits && format !== node.format) {
     return findings.add(typeError(subject, node.format, format));
   }
-  // A format of texts says more than the type does.
+  // A string format is more specific than the type.
   if (node.format !== '' && text && !numeric) return findings.match();
   if (!fits) return findings.add(typeError(subject, types.join(','), type));
   return findings.match();
@@ -202,7 +202,7 @@ interface Checking {
   readonly findings: Findings;
 }
 
-/** The first finding ends it: an overlong text is not matched against a pattern. */
+/** Stops at the first finding, so that a text that is too long is not matched against a pattern. */
 function checkText(node: SchemaNode, value: string, { subject, findings }: Checking): void {
   const { maxLength, minLength, pattern } = node.props;
   if (maxLength !== undefined || minLength !== undefined) {
@@ -225,7 +225,7 @@ function checkText(node: SchemaNode, value: string, { subject, findings }: Check
 
 const INT32_MAX = 2 ** 31 - 1;
 
-/** Whether a number can be held by the type, as Go would parse it. */
+/** True if the type can hold the number, as Go would parse it. */
 function fitsType(value: number, { types, format }: SchemaNode): boolean {
   if (types.length !== 1) return true;
   if (types[0] === 'number') return format !== 'float' || Math.abs(value) <= 3.4028234663852886e38;
@@ -247,7 +247,7 @@ function checkNumber(node: SchemaNode, value: number, subject: Subject): Finding
   const invalid = (text: string): void => {
     findings.add(fieldInvalid(at(subject), value, `${subject.name} in body ${text}`));
   };
-  // Whole numbers are compared with whole bounds, as Go's int64 are.
+  // Integers are compared with integer bounds, like Go's int64.
   const bound = (limit: number): number => (Number.isInteger(value) ? Math.trunc(limit) : limit);
   requireRange(value, 'Checked');
   if (multipleOf !== undefined) {
@@ -302,7 +302,7 @@ function checkList(node: SchemaNode, list: readonly unknown[], subject: Subject)
   return findings.match();
 }
 
-/** Only items of a list that is a map can be found again in another one. */
+/** Only items of a list with keys (`map`) can be matched with items of another list. */
 function previousItems(
   { props }: SchemaNode,
   previous: unknown,
@@ -327,7 +327,7 @@ function checkObject(node: SchemaNode, object: Json, subject: Subject): Findings
     findings.add(fieldTooMany(at(subject), count, maxProperties));
   const before = isJsonObject(previous?.value) ? previous.value : undefined;
   const previousOf = (key: string): Subject['previous'] => {
-    // The type of an object is never as it was: old and new are compared in the same version.
+    // apiVersion and kind never count as unchanged, because old and new are compared in the same version.
     if (before === undefined || (subject.prefix === '' && name === '' && (key === 'kind' || key === 'apiVersion'))) {
       return undefined;
     }

@@ -6,8 +6,8 @@ export type FieldPathResult =
   | { readonly outcome: 'invalid'; readonly why: string };
 
 /**
- * Follows a path of fields, `.spec.color`, through a schema (apiextensions `schema/cel.ValidFieldPath` without array notation).
- * `root` is the first field.
+ * Resolves a path of fields such as `.spec.color` in a schema (apiextensions `schema/cel.ValidFieldPath` without array notation). `root` is
+ * the first field.
  */
 export function findFieldPath(path: string, schema: JsonSchemaProps): FieldPathResult {
   const tokens = path.match(/[.[\]]|[^.[\]]+/g) ?? [];

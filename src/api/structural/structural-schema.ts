@@ -1,24 +1,24 @@
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /**
- * The facts for pruning, defaulting, embedded metadata and list types, read once from a schema (apiextensions
- * `pkg/apiserver/schema`). Facts for validation alone are not here.
+ * The facts for pruning, defaulting, embedded metadata and list types, extracted once from a schema (apiextensions `pkg/apiserver/schema`).
+ * Facts that only validation needs are not included.
  */
 export interface StructuralSchema {
   readonly nullable: boolean;
-  /** Undefined: none. Shared: copied before it is put into an object. */
+  /** The default; undefined for none. It is shared, so callers copy it before they put it into an object. */
   readonly default: unknown;
   readonly properties: ReadonlyMap<string, StructuralSchema>;
-  /** `any`: values are allowed but nothing is said about them, so objects among them lose all their fields. */
+  /** `any` allows values without a schema, so objects among them lose all their fields. */
   readonly additionalProperties: StructuralSchema | 'any' | undefined;
   readonly items: StructuralSchema | undefined;
   readonly embeddedResource: boolean;
   readonly preserveUnknownFields: boolean;
   readonly listType: string;
   readonly listMapKeys: readonly string[];
-  /** Where the schema has no default anywhere, defaulting has nothing to do. */
+  /** False if the schema has no default at any depth. */
   readonly hasDefaults: boolean;
-  /** No resource is embedded anywhere. */
+  /** False if no resource is embedded at any depth. */
   readonly hasEmbedded: boolean;
 }
 
@@ -57,7 +57,7 @@ function isSchema(value: StructuralSchema | 'any' | undefined): value is Structu
   return typeof value === 'object';
 }
 
-/** The schema of a field: a property's own, or that of the values of a map; undefined when nothing is said about it. */
+/** The schema of a field: the property's own, or that of the map's values; undefined if there is none. */
 export function fieldSchema(schema: StructuralSchema | undefined, name: string): StructuralSchema | undefined {
   const property = schema?.properties.get(name);
   if (property !== undefined) return property;

@@ -7,8 +7,8 @@ import { isSpelledOut } from './int-or-string.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
 /**
- * Whether a schema is structural (API-451; apiextensions `pkg/apiserver/schema/validation.go` and `complete.go`): the shape of the data is given
- * outside of `allOf`, `anyOf`, `oneOf` and `not`, and completely. Findings are sorted by their text.
+ * Checks that a schema is structural (API-451; apiextensions `pkg/apiserver/schema/validation.go` and `complete.go`): the structure of the
+ * data is specified completely outside of `allOf`, `anyOf`, `oneOf` and `not`. Findings are sorted by their text.
  */
 export function validateStructural(schema: JsonSchemaProps, path: string): FieldError[] {
   const errors = [...invariants(schema, 'root', path), ...completeness(schema, schema, { path, from: path })];
@@ -80,7 +80,7 @@ function typeErrors(schema: JsonSchemaProps, level: Level, path: string): FieldE
   return errors;
 }
 
-/** The schema that a resource, the root or an embedded one, may give for the fields of all resources. */
+/** The schema that a resource, at the root or embedded, may specify for the fields of all resources. */
 function resourceErrors(schema: JsonSchemaProps, level: Level, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const { properties = {} } = schema;
@@ -118,7 +118,7 @@ function restrictsMetadata(metadata: JsonSchemaProps): boolean {
   });
 }
 
-/** `spelledOut`: the junctor, of this schema, that is allowed to name types. */
+/** `spelledOut` is the junctor of this schema that may contain types. */
 function valueValidation(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'allOf' | 'no', path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (spelledOut !== 'anyOf') {
@@ -148,7 +148,7 @@ function patternErrors(pattern: string, path: string): FieldError[] {
   }
 }
 
-/** Fields that may not stand inside a junctor, in upstream's order, and in its words. */
+/** Fields that are forbidden inside a junctor, in upstream's order and with its messages. */
 const FORBIDDEN_WHEN_NESTED: readonly (readonly [keyof JsonSchemaProps, string])[] = [
   ['default', 'undefined'],
   ['title', 'empty'],
@@ -188,13 +188,13 @@ function nested(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'no', path: strin
   return errors;
 }
 
-/** Where the shape must be given, and where the value is restricted. */
+/** The schema that must specify the structure, and the junctor that restricts the value. */
 interface Completing {
   readonly path: string;
   readonly from: string;
 }
 
-/** Every field and item that a junctor speaks of must also be given outside of it. */
+/** Requires that every field and item in a junctor is also specified outside of it. */
 function completeness(validation: JsonSchemaProps, shape: JsonSchemaProps, { path, from }: Completing): FieldError[] {
   const errors: FieldError[] = [];
   if (validation.not !== undefined) {

@@ -1,4 +1,4 @@
-/** Schedules of CronJobs, as robfig/cron reads them; the texts are its own. */
+/** Schedules of CronJobs, by the grammar and with the messages of robfig/cron. */
 
 interface Field {
   readonly min: number;
@@ -26,12 +26,12 @@ const DESCRIPTORS: ReadonlySet<string> = new Set([
 ]);
 const DURATION = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
-/** Stops at the first thing that is wrong. */
+/** Stops at the first problem. */
 class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 }
 
-/** The problem of a schedule; undefined for a good one. */
+/** The problem of a schedule; undefined for a valid one. */
 export function cronProblem(schedule: string): string | undefined {
   try {
     checkSchedule(schedule);

@@ -6,7 +6,7 @@ import { isQualifiedName } from './names.ts';
 
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', FINALIZER_ORPHAN, FINALIZER_FOREGROUND]);
 
-/** Form of each name, and that the two of garbage collection do not stand together (API-071). */
+/** Checks the form of each name, and that the two finalizers of garbage collection are not combined (API-071). */
 export function validateFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
   const list = finalizers ?? [];
   const errors = list.flatMap((name) => isQualifiedName(name).map((message) => fieldInvalid(path, name, message)));
@@ -16,12 +16,12 @@ export function validateFinalizers(finalizers: readonly string[] | undefined, pa
   return errors;
 }
 
-/** Built-in types only: a name without a domain must be one that Kubernetes knows. The one check that counts (API-071). */
+/** For built-in types only: a name without a domain must be a known one. This is the check that decides (API-071). */
 export function validateStandardFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
   return (finalizers ?? []).flatMap((name, index) => validateStandardFinalizer(name, `${path}[${index}]`));
 }
 
-/** One name of a namespace's `spec.finalizers`: both checks, wherever the caller says that it stands. */
+/** Applies both checks to one name of a namespace's `spec.finalizers`, reported at the caller's path. */
 export function validateFinalizerName(name: string, path: string): FieldError[] {
   const form = isQualifiedName(name).map((message) => fieldInvalid(path, name, message));
   return [...form, ...validateStandardFinalizer(name, path)];
@@ -32,7 +32,7 @@ function validateStandardFinalizer(name: string, path: string): FieldError[] {
   return [fieldInvalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')];
 }
 
-/** Once an object is terminating its finalizers may only become fewer (API-072). */
+/** Finalizers may only be removed once an object is terminating (API-072). */
 export function validateNoNewFinalizers(
   next: readonly string[] | undefined,
   previous: readonly string[] | undefined,

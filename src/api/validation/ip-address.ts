@@ -11,11 +11,11 @@ import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
 
 /**
- * Addresses and networks as fields take them that are older than the canonical form (feature StrictIPCIDRValidation, on since 1.36):
- * any spelling of IPv6, but nothing that somebody else may read as another address.
+ * Addresses and networks in fields older than the canonical form (feature StrictIPCIDRValidation, on since 1.36): any spelling of IPv6, but
+ * no text that another program could parse as another address.
  */
 
-/** The address without zeros in front of the parts of an IPv4 one. */
+/** The address without leading zeros in the parts of an IPv4 address. */
 function plain(text: string): string {
   return /^[\d.]{7,64}(?:\/\d+)?$/.test(text) ? text.replaceAll(/(?<=^|\.)0+(?=\d)/g, '') : text;
 }
@@ -25,12 +25,12 @@ function addressOf(text: string): IpAddress | undefined {
   return address?.zone === '' ? address : undefined;
 }
 
-/** 4 or 6; undefined for what is no address. */
+/** 4 or 6; undefined for an invalid address. */
 export function addressFamily(text: string): 4 | 6 | undefined {
   return addressOf(text)?.family;
 }
 
-/** Whether a network is a part of another one, and not all of it. */
+/** True if a network is a proper part of another one. */
 export function isPartOf(inner: string, outer: string): boolean {
   const [part, whole] = [parseIpPrefix(plain(inner)), parseIpPrefix(plain(outer))];
   if (part === undefined || whole === undefined) return false;
@@ -70,7 +70,7 @@ const SPECIAL: readonly (readonly [networks: readonly string[], words: string])[
   [['224.0.0.0/24', 'ff02::/16'], 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
 ];
 
-/** Addresses that cannot receive traffic from others. */
+/** Refuses special addresses that cannot receive traffic from others. */
 export function validateOrdinaryAddress(text: string, path: string): FieldError[] {
   const address = addressOf(text);
   if (address === undefined) return [];

@@ -3,10 +3,10 @@ import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from '../field-error.ts';
 import { byteLength, isLabelValue, isQualifiedName } from './names.ts';
 
-/** All keys and values of the annotations of one object together, in bytes (API-066). */
+/** Maximum bytes of all annotation keys and values of one object (API-066). */
 const TOTAL_ANNOTATION_SIZE_LIMIT = 262_144;
 
-/** Keys are reported on the map, not on the entry (API-066). */
+/** Problems of keys are reported at the map, not at the entry (API-066). */
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string): FieldError[] {
   return Object.entries(labels ?? {}).flatMap(([key, value]) => [
     ...validateLabelName(key, path),
@@ -18,7 +18,7 @@ function validateLabelName(key: string, path: string): FieldError[] {
   return isQualifiedName(key).map((message) => fieldInvalid(path, key, message));
 }
 
-/** Upper case in the prefix of a key is let pass, unlike with labels. */
+/** Unlike in labels, the prefix of a key may contain upper case. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>> | undefined,
   path: string,
@@ -42,13 +42,13 @@ export interface LabelSelectorRequirementObject {
   readonly values?: readonly string[] | null;
 }
 
-/** `metav1.LabelSelector`: what stands in `spec.selector` of workloads. */
+/** `metav1.LabelSelector`, the type of `spec.selector` of workloads. */
 export interface LabelSelectorObject {
   readonly matchLabels?: Readonly<Record<string, string>> | null;
   readonly matchExpressions?: readonly LabelSelectorRequirementObject[] | null;
 }
 
-/** Whether a selector inside an object is well-formed (API-502). */
+/** Checks the selector of an object (API-502). */
 export function validateLabelSelector(selector: LabelSelectorObject | undefined, path: string): FieldError[] {
   const errors = validateLabels(selector?.matchLabels ?? undefined, `${path}.matchLabels`);
   for (const [index, requirement] of (selector?.matchExpressions ?? []).entries()) {

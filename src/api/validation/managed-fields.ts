@@ -8,11 +8,11 @@ import { byteLength } from './names.ts';
 const FIELD_MANAGER_MAX = 128;
 const SUBRESOURCE_NAME_MAX = 256;
 
-/** Reported characters of one manager: an object of 3 MiB has place for a hundred thousand managers. */
+/** Maximum number of reported characters of one manager, because an object of 3 MiB has space for a hundred thousand. */
 const MOST_CHARACTERS_TOLD = 3;
 
 /**
- * A field manager is printable and at most 128 bytes (API-078); also that of the query. A longer one is not checked further:
+ * Checks that a field manager is printable and at most 128 bytes (API-078), also in the query. A longer one is not checked further, because
  * each finding about a character quotes the whole manager.
  */
 export function validateFieldManager(manager: string, path: string): FieldError[] {

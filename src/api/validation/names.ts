@@ -2,9 +2,8 @@ import { append } from '../../base/collections/append.ts';
 import type { NameRule } from '../kinds/resource-info.ts';
 
 /**
- * Forms of names (API-063, API-066). Every check returns the messages of what is wrong, none for a good name; the texts are
- * protocol (apimachinery `pkg/util/validation` and `pkg/api/validate/content`, which count lengths in "characters" and "bytes"
- * respectively: both mean bytes of UTF-8).
+ * Forms of names (API-063, API-066). Every check returns messages, none for a valid name. The texts are part of the protocol (apimachinery
+ * `pkg/util/validation` and `pkg/api/validate/content`, which say "characters" and "bytes" respectively: both mean bytes of UTF-8).
  */
 
 export const DNS1123_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -35,7 +34,7 @@ function tooLong(max: number, unit: 'characters' | 'bytes'): string {
   return `must be no more than ${max} ${unit}`;
 }
 
-/** The message about a text of more bytes. */
+/** The message about a text that is too long, in bytes. */
 export function longerThan(text: string, max: number): string[] {
   return byteLength(text) > max ? [tooLong(max, 'characters')] : [];
 }
@@ -78,7 +77,7 @@ function subdomainMessages(text: string, unit: 'characters' | 'bytes'): string[]
   return messages;
 }
 
-/** Like {@link isDns1123Label} with a letter in front. */
+/** Like {@link isDns1123Label}, but begins with a letter. */
 export function isDns1035Label(text: string): string[] {
   const messages: string[] = [];
   if (byteLength(text) > LABEL_MAX) messages.push(tooLong(LABEL_MAX, 'characters'));
@@ -124,7 +123,7 @@ export function isQualifiedName(text: string): string[] {
   return messages;
 }
 
-/** Values of labels, at most 63 bytes; empty is fine. */
+/** Values of labels, at most 63 bytes. An empty value is valid. */
 export function isLabelValue(text: string): string[] {
   const messages: string[] = [];
   if (byteLength(text) > LABEL_MAX) messages.push(tooLong(LABEL_MAX, 'bytes'));
@@ -140,7 +139,7 @@ export function isLabelValue(text: string): string[] {
   return messages;
 }
 
-/** The text of one path segment; roles and bindings require no more. */
+/** A single path segment, which is the only rule for roles and bindings. */
 export function isPathSegmentName(text: string): string[] {
   if (text === '.' || text === '..') return [`may not be '${text}'`];
   return isPathSegmentPrefix(text);
@@ -150,19 +149,19 @@ function isPathSegmentPrefix(text: string): string[] {
   return ['/', '%'].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
-/** A generateName may end in a dash, for something will follow. Cuts the dash and the character before, as upstream does. */
+/** Removes the dash at the end of a generateName and the character before it, as upstream does, because the server appends more text. */
 function maskTrailingDash(text: string): string {
   return text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text;
 }
 
 /**
- * A name by the rule of its type (API-063); with `prefix` a generateName. That a CustomResourceDefinition is called
- * `<plural>.<group>` is checked with its spec, not here.
+ * Checks a name by the rule of its type (API-063), or with `prefix` a generateName. The name `<plural>.<group>` of a
+ * CustomResourceDefinition is checked with its spec.
  */
 export function validateName(rule: NameRule, name: string, options: { readonly prefix?: boolean } = {}): string[] {
   const prefix = options.prefix === true;
   if (rule === 'pathSegment') return prefix ? isPathSegmentPrefix(name) : isPathSegmentName(name);
   const text = prefix ? maskTrailingDash(name) : name;
-  // Services had to start with a letter once; since 1.36 they are plain labels.
+  // Services had to begin with a letter; since 1.36 they are plain labels.
   return rule === 'dnsLabel' || rule === 'service' ? isDns1123Label(text) : isDns1123Subdomain(text);
 }

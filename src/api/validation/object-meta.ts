@@ -12,12 +12,12 @@ import { validateOwnerReferences } from './owner-references.ts';
 export { dedupOwnerReferences, validateOwnerReferences } from './owner-references.ts';
 
 /**
- * Servers of their own upstream: definitions and API services are checked by apimachinery alone, which knows no standard finalizers.
- * `customresourcecleanup.apiextensions.k8s.io` would be refused by them (API-456).
+ * Definitions and APIServices have separate servers upstream, which use only apimachinery's checks, without the known finalizers. Those
+ * would refuse `customresourcecleanup.apiextensions.k8s.io` (API-456).
  */
 const WITHOUT_STANDARD_FINALIZERS = ['apiextensions.k8s.io', 'apiregistration.k8s.io'];
 
-/** The rules for objects of a resource; `typeName` is absent for custom ones. */
+/** The rules for objects of a resource. `typeName` is absent for custom resources. */
 export function objectMetaRules(
   info: Pick<ObjectMetaRules, 'namespaced' | 'nameRule'> & {
     readonly group: string;
@@ -31,11 +31,11 @@ export function objectMetaRules(
 export interface ObjectMetaRules {
   readonly namespaced: boolean;
   readonly nameRule: NameRule;
-  /** Finalizers without a domain are checked against the known ones; not for custom resources (API-071). */
+  /** Finalizers without a domain must be known ones, except for custom resources (API-071). */
   readonly builtin: boolean;
 }
 
-/** Metadata of an object to be created, after name generation (API-062..072). Follows apimachinery `ValidateObjectMeta`. */
+/** Validates the metadata of an object to create, after name generation (API-062..072). Follows apimachinery `ValidateObjectMeta`. */
 export function validateObjectMeta(meta: ObjectMeta, rules: ObjectMetaRules): FieldError[] {
   return [
     ...validateCommon(meta, rules),
@@ -84,9 +84,8 @@ function validateCommon(meta: ObjectMeta, rules: Pick<ObjectMetaRules, 'namespac
 }
 
 /**
- * Metadata of an update, after the server has put back what clients cannot change (API-072, API-073).
- * Upstream checks an update in common code and again in each type, so findings come repeatedly; the message of the Status says
- * each once, its causes keep them all.
+ * Validates the metadata of an update, after the server has restored immutable fields (API-072, API-073). Upstream checks an update in
+ * common code and again in each type, so findings occur repeatedly; the message of the Status has each once, its causes have all.
  */
 export function validateObjectMetaUpdate(next: ObjectMeta, previous: ObjectMeta, rules: ObjectMetaRules): FieldError[] {
   const changes = validateChanges(next, previous);
@@ -119,7 +118,7 @@ function validateChanges(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   ];
 }
 
-/** Null and absent are the same. For scalar fields. */
+/** Null and absent are equal. For scalar fields. */
 function validateImmutable(
   next: string | number | null | undefined,
   previous: string | number | null | undefined,

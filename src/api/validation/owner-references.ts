@@ -4,12 +4,12 @@ import { fieldInvalid, fieldInvalidAsShown, shown } from '../field-error.ts';
 import { formatGroupVersionKind, parseGroupVersion } from '../meta/group-version-kind.ts';
 import type { ObjectMeta, OwnerReference } from '../meta/object-meta.ts';
 
-/** Further controllers that are reported. Each finding holds the whole list: one for each of thousands is more than a heap takes. */
+/** Maximum number of reported extra controllers. Each finding contains the whole list, so thousands would exhaust the heap. */
 const MOST_CONTROLLERS_TOLD = 10;
 
 /**
- * Checks of owner references on every write (API-067, API-068). The paths carry no index. Whether an owner exists, or could own
- * this object at all, is not asked: that is the collector's job (API-069).
+ * Checks owner references on every write (API-067, API-068). The paths have no index. The existence of an owner is not checked, because
+ * that is the collector's task (API-069).
  */
 export function validateOwnerReferences(references: readonly OwnerReference[] | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -39,7 +39,7 @@ export function validateOwnerReferences(references: readonly OwnerReference[] | 
 }
 
 function validateOwnerReference(reference: OwnerReference, path: string): FieldError[] {
-  // Requests are not typed yet: any of the four may be missing.
+  // Requests are not typed yet, so any of the four may be missing.
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Partial<OwnerReference>;
   const gv = parseGroupVersion(apiVersion) ?? { group: '', version: '' };
   const errors: FieldError[] = [];
@@ -54,7 +54,7 @@ function validateOwnerReference(reference: OwnerReference, path: string): FieldE
   return errors;
 }
 
-/** The reference as the API server would print it: known fields in order, the four always there. */
+/** The reference in the API server's form: known fields in order, the four required ones always present. */
 function canonical(reference: OwnerReference): OwnerReference {
   const {
     apiVersion = '',
@@ -75,8 +75,8 @@ function canonical(reference: OwnerReference): OwnerReference {
 }
 
 /**
- * Collapses wholly equal references, in place, and says so (API-070). References that share only the uid all stay. The
- * second pass, after mutating admission, has a wording of its own.
+ * Removes duplicates of equal references, in place, and warns about them (API-070). References that share only the uid stay. The second
+ * pass, after mutating admission, has other words.
  */
 export function dedupOwnerReferences(
   meta: ObjectMeta,

@@ -1,8 +1,8 @@
-/** Names of time zones, as CronJobs have them. The texts are protocol (upstream `validateTimeZone`). */
+/** Names of time zones in CronJobs. The texts are part of the protocol (upstream `validateTimeZone`). */
 
 const PART = /^[A-Za-z._0-9+][A-Za-z.\-_0-9+]{0,13}$/;
 
-/** Undefined for a name that is known, in whatever version of the database this runtime has. */
+/** Undefined for a name that is in this runtime's time zone database. */
 export function timeZoneProblem(name: string): string | undefined {
   if (name === '') return 'timeZone must be nil or non-empty string';
   const unknown = `unknown time zone ${name}`;

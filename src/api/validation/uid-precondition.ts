@@ -5,8 +5,8 @@ import type { StatusError } from '../status-error.ts';
 import { newConflict } from '../status-error.ts';
 
 /**
- * The 409 of a PUT whose body names another uid than the stored object has (API-174): the client means an object that is
- * gone. The collector relies on it. A PATCH with another uid is refused by `validateObjectMetaUpdate` instead, with 422.
+ * The 409 of a PUT whose body has another uid than the stored object (API-174), because the client means an object that is gone. The
+ * collector relies on it. `validateObjectMetaUpdate` refuses a PATCH with another uid with 422 instead.
  */
 export function checkUidPrecondition(
   next: ObjectMeta,

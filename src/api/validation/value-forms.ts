@@ -1,8 +1,8 @@
 import { DNS1123_LABEL, isDns1123Subdomain, longerThan, SUBDOMAIN_MAX } from './names.ts';
 
 /**
- * Forms of values other than names of objects (apimachinery `pkg/util/validation`). Every check returns the messages of what is
- * wrong, none for a good value; the texts are protocol.
+ * Forms of values other than object names (apimachinery `pkg/util/validation`). Every check returns messages, none for a valid value. The
+ * texts are part of the protocol.
  */
 
 const MAX_PORT_NAME = 15;
@@ -15,7 +15,7 @@ const WILDCARD = new RegExp(`^\\*\\.${DNS1123_LABEL}(\\.${DNS1123_LABEL})*$`);
 const LABEL_WITH_UNDERSCORE = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const SUBDOMAIN_WITH_UNDERSCORE = new RegExp(`^${LABEL_WITH_UNDERSCORE}(\\.${LABEL_WITH_UNDERSCORE})*$`);
 
-/** Name of a port, at most 15 bytes: `http`, `web-1`. */
+/** The name of a port, at most 15 bytes: `http`, `web-1`. */
 export function isPortName(text: string): string[] {
   const messages = longerThan(text, MAX_PORT_NAME);
   if (!/^[-a-z0-9]+$/.test(text)) {
@@ -42,7 +42,7 @@ export function isHttpHeaderName(text: string): string[] {
   ];
 }
 
-/** Name of an environment variable; since 1.34 nearly anything. */
+/** The name of an environment variable; since 1.34 nearly any text is valid. */
 export function isEnvironmentName(text: string): string[] {
   const messages = text === '' ? ['environment variable name must be non-empty'] : [];
   if (!PRINTABLE_WITHOUT_EQUALS.test(text)) {
@@ -86,7 +86,7 @@ export function isSearchDomain(text: string): string[] {
   return messages;
 }
 
-/** `example.com/name`; the messages say of which part they are. */
+/** `example.com/name`. The messages name the wrong part. */
 export function domainPrefixProblems(text: string): { readonly value: string; readonly message: string }[] {
   const slash = text.indexOf('/');
   const [host, path] = [text.slice(0, Math.max(slash, 0)), text.slice(slash + 1)];

@@ -5,33 +5,36 @@ import type { Target } from './target.ts';
 export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /**
- * DELETE with both preconditions (COL-150). After an `unblockReferences` in the same verdict the object has a new
- * version: `resourceVersion` is then `fromPatch`, the version in the patch's answer, which is used only if the answered
- * references equal `classified` (see `after-unblock.ts`).
+ * DELETE with both preconditions (COL-150). After an `unblockReferences` in the same verdict the object has a new version:
+ * `resourceVersion` is then `fromPatch`, the version in the patch's answer, which is used only if the answered references equal
+ * `classified` (see `after-unblock.ts`).
  */
 export interface DeleteAction {
   readonly action: 'delete';
   readonly target: Target;
-  /** The node's recorded identity, for a virtual delete event when the answer proves that it is gone (COL-093). */
+  /** The node's recorded identity, for a virtual delete event if the answer proves that the object is gone (COL-093). */
   readonly identity: Identity;
   readonly policy: PropagationPolicy;
   readonly preconditions: { readonly uid: Uid; readonly resourceVersion: string | 'fromPatch' };
-  /** The references the decision rests on; compared with those that an `unblockReferences` before it left. */
+  /** The references on which the decision rests. They are compared with those after a preceding `unblockReferences`. */
   readonly classified: readonly OwnerReference[];
-  /** `graph`: nothing was read live (COL-098). */
+  /** `graph` means that nothing was read live (COL-098). */
   readonly basis: 'live' | 'graph';
 }
 
-/** P1, or P2 after 415 (COL-160, COL-161): removes the references to these uids. The precondition is `target.uid`. */
+/** Removes the references to these uids: P1, or P2 after 415 (COL-160, COL-161). The precondition is `target.uid`. */
 export interface RemoveReferencesAction {
   readonly action: 'removeReferences';
   readonly target: Target;
-  /** As in DeleteAction. */
+  /** The node's recorded identity, as in DeleteAction. */
   readonly identity: Identity;
   readonly owners: readonly Uid[];
-  /** The known references of the object, which save P2 its GET. Undefined: read first. On a conflict it is read, unless `only` is given. */
+  /**
+   * The known references of the object, which save P2 its GET. If undefined, the object is read first. After a conflict it is read, unless
+   * `only` is given.
+   */
   readonly known: KnownReferences | undefined;
-  /** The patch rests on this version: of any other it is decided anew (LIFE-560; row 12 of a living uid). */
+  /** The patch is valid only for this version; for any other the object is decided again (LIFE-560; row 12 of a living uid). */
   readonly only?: string;
 }
 
@@ -41,18 +44,18 @@ export interface KnownReferences {
   readonly references: readonly OwnerReference[];
 }
 
-/** P3, or P4 after 415 (COL-162, COL-163): sets `blockOwnerDeletion: false`. The precondition is `target.uid`. */
+/** Sets `blockOwnerDeletion: false`: P3, or P4 after 415 (COL-162, COL-163). The precondition is `target.uid`. */
 export interface UnblockReferencesAction {
   readonly action: 'unblockReferences';
   readonly target: Target;
-  /** The references that block now, with the flag already turned off: what P3 lists. */
+  /** The blocking references with the flag already turned off, for P3. */
   readonly references: readonly OwnerReference[];
   /**
-   * The version of the read that the references come from: P3 would bring back one that was removed meanwhile, and the delete that follows would
-   * rest on it.
+   * The version at which the references were read. Without it, P3 could bring back a reference that was removed meanwhile, and the
+   * following delete would rest on it.
    */
   readonly resourceVersion: string;
-  /** All references after the patch: what P4 lists. */
+  /** All references after the patch, for P4. */
   readonly all: readonly OwnerReference[];
 }
 
@@ -62,11 +65,11 @@ export interface RemoveFinalizerAction {
   readonly target: Target;
   readonly finalizer: 'foregroundDeletion' | 'orphan';
   /**
-   * The known finalizers, which save the GET before the patch: the others that stay, at this version. Undefined:
-   * read first. On a conflict it is read (COL-153), unless the removal rests on one version (designs/0012).
+   * The remaining finalizers at this version, which save the GET before the patch. If undefined, the object is read first. After a conflict
+   * it is read (COL-153), unless the removal rests on one version (designs/0012).
    */
   readonly known: { readonly resourceVersion: string; readonly otherFinalizers: readonly string[] } | undefined;
-  /** The removal rests on this version: of any other it is decided anew (COL-101, COL-122). */
+  /** The removal is valid only for this version; for any other the object is decided again (COL-101, COL-122). */
   readonly only?: string;
 }
 
@@ -83,15 +86,15 @@ export interface NoteAbsentOwnerAction {
 }
 
 /**
- * Queues every blocking dependent of the owner that is not deletingDependents itself, and remembers the counts for
- * `blockingWhenQueued` (COL-102). See `queue-blocking-dependents.ts` for which ones and how often.
+ * Queues every blocking dependent of the owner that is not deletingDependents itself, and remembers the counts for `blockingWhenQueued`
+ * (COL-102). `queue-blocking-dependents.ts` chooses them.
  */
 export interface EnqueueBlockingDependentsAction {
   readonly action: 'enqueueBlockingDependents';
   readonly owner: Uid;
 }
 
-/** Carried out in order; the first that fails ends the list, and the item is retried (COL-094). */
+/** Actions are carried out in order. The first failure stops the list, and the item is retried (COL-094). */
 export type Action =
   | DeleteAction
   | RemoveReferencesAction

@@ -3,8 +3,8 @@ import type { Verdict } from './step.ts';
 import type { VersionedAnswerKind } from './write-answer-kind.ts';
 
 /**
- * The next step after the last answer of P5, after its own attempts against conflicts (COL-153): a finalizer that is gone,
- * or an object that is, is what was wanted.
+ * The next step after the last answer of P5, after its own retries on conflicts (COL-153). Success also means that the finalizer, or the
+ * whole object, is already gone.
  */
 export function afterRemoveFinalizer(answer: VersionedAnswerKind): Verdict {
   switch (answer) {

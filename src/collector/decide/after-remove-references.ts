@@ -9,13 +9,13 @@ export interface RemoveReferencesAnswer {
   readonly target: Target;
   readonly owners: readonly Uid[];
   readonly answer: VersionedAnswerKind;
-  /** The GET after a 422; `unasked` before it. */
+  /** The answer to the GET after a 422; `unasked` before it. */
   readonly latest: LatestAnswer;
 }
 
 /**
- * `released`: the references are not there any more. `gone`: proven, the dependent itself does not exist. `failed`: retry
- * the key (COL-094, COL-154).
+ * `released` means that the references no longer exist. `gone` means that the dependent is proven absent. `failed` means that the key is
+ * retried (COL-094, COL-154).
  */
 export type Release =
   | { readonly release: 'released'; readonly reason: 'patchAccepted' | 'patchNotNeeded' }
@@ -31,7 +31,7 @@ export function afterRemoveReferences(input: RemoveReferencesAnswer): Release | 
     case 'absent':
       return { release: 'gone', reason: 'objectAbsent' };
     case 'invalid':
-      // COL-155, BETTER-16: normal when the references went before us, or another object has taken the name.
+      // This is normal if another client removed the references first, or another object has taken the name (COL-155, BETTER-16).
       return input.latest.state === 'unasked' ? { need: 'latest', target } : afterInvalid(input);
     case 'outdated':
       return { release: 'failed', reason: 'referencesObjectChanged' };

@@ -3,16 +3,16 @@ import { sameReferences, type LiveObject } from './live-object.ts';
 import type { Verdict } from './step.ts';
 import type { VersionedAnswerKind } from './write-answer-kind.ts';
 
-/** The delete that follows a successful `unblockReferences`, now with a version of its own. */
+/** The delete that follows a successful `unblockReferences`, with the new version. */
 export interface DeletePatched {
   readonly next: 'delete';
   readonly action: DeleteAction;
 }
 
 /**
- * Row 13: the delete may rest on the object as patched only if nothing but what the patch meant to change is different from what was
- * decided upon. Whoever deletes it by now may have asked it to wait for the orphaning of its dependents: our policy, decided before,
- * would undo that. `patched`: the object in the answer, undefined when the answer had none.
+ * For row 13, the delete may rest on the patched object only if nothing changed except what the patch intended. If another client has
+ * meanwhile deleted the object with policy Orphan, our earlier policy would undo that. `patched` is the object in the answer, undefined if
+ * the answer had none.
  */
 export function afterUnblock(action: DeleteAction, patched: LiveObject | undefined): DeletePatched | Verdict {
   const { uid } = action.preconditions;
@@ -25,7 +25,7 @@ export function afterUnblock(action: DeleteAction, patched: LiveObject | undefin
   return { next: 'delete', action: { ...action, preconditions: { uid, resourceVersion } } };
 }
 
-/** P3 or P4 did not happen: whatever was to follow is decided anew (COL-094). */
+/** If P3 or P4 failed, the following actions are decided again (COL-094). */
 export function afterFailedUnblock(answer: Exclude<VersionedAnswerKind, 'accepted'>): Verdict {
   const reason = answer === 'outdated' ? 'referencesObjectChanged' : 'writeRejected';
   return { verdict: 'requeue', reason, actions: [] };

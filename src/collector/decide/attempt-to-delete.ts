@@ -20,16 +20,16 @@ import { unblockReferences } from './unblock-references.ts';
 import { targetOf, type KindMapping, type Target } from './target.ts';
 
 /**
- * The decision about one object, by the table of COL-090; asks for missing facts. Call it again with the
- * answers added, and with the node as it is *then*, until it gives a verdict; it asks at most once for the object and
- * once for each owner, unless the object gets other coordinates meanwhile.
+ * The decision about one object, by the table of COL-090. It returns a need if facts are missing. The caller calls it again with the
+ * answers added and with the current node, until it returns a verdict. It asks at most once for the object and once for each owner, unless
+ * the object gets other coordinates meanwhile.
  *
  * Guarantees (proved by enumeration): no delete unless every owner is proven absent or waiting (COL-002); nothing that is
  * not proven leads to a write (COL-156); every write names the uid, and every delete the resourceVersion its decision rests on.
  */
 export function attemptToDelete(facts: Facts): Step {
   const { node } = facts;
-  // Rows 1 to 4: what the graph alone decides.
+  // Rows 1 to 4, which the graph alone decides.
   if (node === undefined) return forget('goneFromGraph');
   if (facts.queuedAs === 'virtual' && node.state === 'observed') return forget('virtualEntryOutdated');
   if (!node.unlisted) {
@@ -48,19 +48,19 @@ export function attemptToDelete(facts: Facts): Step {
   const look = lookAt(latest, target, mapping);
   if (look === 'unread') return { need: 'latest', target, ...versionToRead(facts, node) };
   if (look === 'unreadable') return requeue('objectUnreadable');
-  // COL-116: one answer does not outweigh a watch that still shows it. Asked again until the two agree.
+  // One answer does not outweigh a watch that still shows the object (COL-116). It is read again until both agree.
   if ('gone' in look && node.shown) return requeue('absentButShown');
   if ('gone' in look) return { verdict: 'forget', reason: look.gone, actions: [virtualDelete(node)] };
   return decideWith(facts, { node, mapping, target, live: look.live });
 }
 
-/** The recorded state may be used instead of a GET, because a precondition will prove it (COL-098). */
+/** The recorded state may replace a GET, because a precondition will verify it (COL-098). */
 function mayStandForItself(facts: Facts, node: NodeFacts): boolean {
   if (node.doubted === true || node.unlisted || !believesGraph(facts)) return false;
   return node.state === 'observed' && node.resourceVersion !== undefined;
 }
 
-/** After a conflict only the most recent state will do. */
+/** After a conflict only the most recent state is used. */
 function versionToRead({ shortcut }: Facts, { notOlderThan }: NodeFacts): { readonly notOlderThan?: string } {
   return notOlderThan === undefined || shortcut === 'spent' ? {} : { notOlderThan };
 }
@@ -69,24 +69,24 @@ interface Case {
   readonly node: NodeFacts;
   readonly mapping: KindMapping;
   readonly target: Target;
-  /** Undefined: the graph stands for it. */
+  /** Undefined if the graph stands for it. */
   readonly live: LiveObject | undefined;
 }
 
 /** Rows 8 to 15. */
 function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
-  // A backup of the server was restored (designs/0011); the graph will hear of it.
+  // A backup of the server was restored (designs/0011); the graph will learn it from the watch.
   if (node.deletingDependents && live?.deleting === false) return done(node, 'notBeingDeleted');
   const graph = node.doubted === true ? 'untrusted' : facts.graph;
   if (node.deletingDependents) return processDeletingDependents({ node, target, live, graph });
-  // The graph has not heard of it yet; the answer to row 2 is the same (COL-095).
+  // The graph has not seen the deletion yet; the answer equals that of row 2 (COL-095).
   if (live?.deleting === true) return done(node, 'alreadyTerminating');
   if (facts.owners.length === 0) return done(node, 'noOwners');
 
   const clusterScoped = !mapping.namespaced;
   const believeGraph = believesGraph(facts);
   const classes = facts.owners.map((owner) => classifyOwner(owner, { clusterScoped, believeGraph }));
-  // COL-131 for the key. For a virtual node only the namespace read live counts (COL-11A); it is the target's.
+  // The absences for the key (COL-131). For a virtual node only the namespace of a live read counts (COL-11A), which is that of the target.
   const noted = notedAbsences(facts, target.namespace);
   if (classes.includes('outOfReach')) return forget('namespacedOwnerOfClusterScoped', noted);
   if (classes.includes('unmapped')) return requeue('ownerKindUnknown', noted);
@@ -96,7 +96,7 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
   const has = (wanted: OwnerClass): boolean => classes.includes(wanted);
   if (has('solid')) {
     if (!has('dangling') && !has('waiting')) return done(node, 'solidOwner', noted);
-    // P1 does not name a version, so that what the object refers to must be read right before (row 12).
+    // P1 does not name a version, so the references must be read directly before it (row 12).
     if (live === undefined) return { need: 'latest', target };
     const { identity } = node;
     return done(node, 'solidOwnerReferencesRemoved', [
@@ -104,7 +104,7 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
       { action: 'removeReferences', target, identity, ...referencesToRemove(facts, classes, live) },
     ]);
   }
-  // LIFE-560: with any other owner besides, that one decides, as if these references were gone.
+  // If there is any other owner, it decides as if these references did not exist (LIFE-560).
   if (facts.owners.every(({ orphaned }, i) => orphaned === true && classes[i] === 'dangling')) {
     if (live === undefined) return { need: 'latest', target };
     const owners = [...new Set(facts.owners.map(({ reference }) => reference.uid))];
@@ -132,8 +132,8 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
 }
 
 /**
- * Row 12. P1 removes by uid, whatever a reference says besides: one that is wrong about a living object may be put right between
- * the read and the patch, and must not go then. Uids that were seen to go, or that wait, have no such danger, and need no version.
+ * Row 12. P1 removes by uid alone. A wrong reference to a living object may be corrected between the read and the patch, and must then
+ * stay, so its removal names a version. References to uids that were deleted, or that wait, have no such danger.
  */
 function referencesToRemove(
   { owners }: Facts,
@@ -150,7 +150,7 @@ function referencesOf({ resourceVersion, ownerReferences }: LiveObject): KnownRe
   return { resourceVersion, references: ownerReferences };
 }
 
-/** Row 15: an object that carries a deletion finalizer already is deleted with the policy it stands for (COL-24E). */
+/** Row 15. An object that already has a deletion finalizer is deleted with the corresponding policy (COL-24E). */
 function ownPolicy(node: NodeFacts, live: LiveObject | undefined): PropagationPolicy {
   const orphan = live?.finalizers.includes(FINALIZER_ORPHAN) ?? node.orphanFinalizer;
   if (orphan) return 'Orphan';
@@ -158,7 +158,7 @@ function ownPolicy(node: NodeFacts, live: LiveObject | undefined): PropagationPo
   return foreground ? 'Foreground' : 'Background';
 }
 
-/** Row 13: the patch changes the version, so the delete rests on the patched object. */
+/** Row 13. The patch changes the version, so the delete rests on the patched object. */
 function openCycle(deletion: DeleteAction, live: LiveObject): Action[] {
   const { target } = deletion;
   const [unblock] = unblockReferences(target, live);
@@ -178,7 +178,7 @@ function lookups(facts: Facts, classes: readonly OwnerClass[], namespace: string
   return [...found.values()];
 }
 
-/** The owners that live reads of this round proved absent (COL-114), whatever the verdict. */
+/** The owners that live reads of this round proved absent (COL-114), for any verdict. */
 function notedAbsences(facts: Facts, namespace: string): NoteAbsentOwnerAction[] {
   return facts.owners
     .filter(({ live }) => live === 'absent')
@@ -197,7 +197,7 @@ function virtualDelete({ identity }: NodeFacts): Action {
   return { action: 'emitVirtualDelete', identity };
 }
 
-/** COL-092: a node that is still virtual is processed again until its monitor shows it. */
+/** A node that is still virtual is processed again until its monitor shows it (COL-092). */
 function done(node: NodeFacts, reason: Reason, actions: readonly Action[] = []): Verdict {
   return { verdict: node.state === 'virtual' ? 'requeue' : 'forget', reason, actions };
 }

@@ -6,8 +6,8 @@ import type { OrphanFacts, OrphanNodeFacts, OrphanStep } from './orphan-step.ts'
 import { type Target, targetOf } from './target.ts';
 
 /**
- * Orphans the dependents of an object that is deleted with policy Orphan, then releases the object (COL-120). Call it again with
- * the answers added until it gives a verdict. The finalizer is removed only after every known dependent was released
+ * Orphans the dependents of an object that is deleted with policy Orphan, then releases the object (COL-120). The caller calls it again
+ * with the answers added until it returns a verdict. The finalizer is removed only after every known dependent was released
  * (COL-122), so that none is collected as a consequence (COL-125).
  */
 export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
@@ -15,7 +15,7 @@ export function attemptToOrphan(facts: OrphanFacts): OrphanStep {
   if (node === undefined) return forget('goneFromGraph');
   // A backup of the server was restored (designs/0011).
   if (!node.beingDeleted) return forget('notBeingDeleted');
-  // Another delete took it away again (COL-10F): the dependents are not to be orphaned any more.
+  // Another delete removed the finalizer (COL-10F), so the dependents are no longer to be orphaned.
   if (!node.orphanFinalizer) return forget('finalizerAlreadyRemoved');
   if (node.mapping === undefined) return { verdict: 'requeue', reason: 'kindUnknown', actions: [] };
   const target = targetOf(node.identity, node.mapping);
@@ -46,13 +46,13 @@ function knownFinalizers({ version, latest }: OrphanFacts, node: OrphanNodeFacts
     const others = latest.object.finalizers.filter((name) => name !== FINALIZER_ORPHAN);
     return { resourceVersion: version, otherFinalizers: others };
   }
-  // The graph knows that there are others, not which.
+  // The graph knows that other finalizers exist, but not which.
   return node.otherFinalizers ? undefined : { resourceVersion: version, otherFinalizers: [] };
 }
 
 /**
- * The verdict of a round without trust, or the request to read the owner first. Undefined: the owner is being deleted, and waits for its
- * dependents to be orphaned.
+ * The verdict of a round without trust in the graph, or the request to read the owner first. Undefined if the owner is being deleted and
+ * waits until its dependents are orphaned.
  */
 function endOfDoubt(look: Look, target: Target): OrphanStep | undefined {
   if (look === 'unread') return { need: 'latest', target };

@@ -1,12 +1,12 @@
 import type { Facts, OwnerFacts } from './facts.ts';
 
-/** The state of an owner, or why it is unknown (COL-110...COL-114). Only the first three may lead to a write. */
+/** The class of an owner, or the reason why it is unknown (COL-110...COL-114). Only the first three may lead to a write. */
 export type OwnerClass =
   /** Proven not to exist. */
   | 'dangling'
   /** Exists, is being deleted and waits for its dependents. */
   | 'waiting'
-  /** Exists otherwise; terminating without the finalizer FG is solid (COL-106). */
+  /** Exists otherwise. An owner that is terminating without the foreground finalizer is solid (COL-106). */
   | 'solid'
   /** A live read must decide. */
   | 'unread'
@@ -14,10 +14,10 @@ export type OwnerClass =
   | 'unreadable'
   /** The kind is not served. */
   | 'unmapped'
-  /** A namespaced kind, named by a cluster-scoped object (COL-113). */
+  /** The reference names a namespaced kind, but the dependent is cluster-scoped (COL-113). */
   | 'outOfReach';
 
-/** `clusterScoped`: the dependent is. `believeGraph`: the graph may answer instead of the server (BETTER-9). */
+/** `clusterScoped` says that the dependent is. `believeGraph` says that the graph may answer instead of the server (BETTER-9). */
 export function classifyOwner(
   owner: OwnerFacts,
   { clusterScoped, believeGraph }: { readonly clusterScoped: boolean; readonly believeGraph: boolean },
@@ -25,7 +25,7 @@ export function classifyOwner(
   if (clusterScoped && owner.mapping?.namespaced === true) return 'outOfReach';
   if (owner.graph !== 'unproven') {
     if (believeGraph && owner.doubted !== true) return owner.graph;
-    // Seen alive under exactly these coordinates: whatever claims its absence is older than that (BETTER-14).
+    // A watch has shown it alive at exactly these coordinates, so any claim of its absence is older (BETTER-14).
   } else if (owner.knownAbsent) return 'dangling';
   if (owner.mapping === undefined) return 'unmapped';
   switch (owner.live) {
@@ -40,7 +40,7 @@ export function classifyOwner(
   }
 }
 
-/** The graph may answer for owners, and for the item itself. */
+/** True if the graph may answer for owners and for the item itself. */
 export function believesGraph(facts: Pick<Facts, 'graph' | 'shortcut'>): boolean {
   return facts.graph === 'trusted' && facts.shortcut === 'allowed';
 }

@@ -7,17 +7,17 @@ import type { KindMapping, Target } from './target.ts';
 
 /**
  * Everything `attemptToDelete` uses. `gather-facts.ts` builds it from the graph, the REST mapper and the answers
- * fetched so far; a worker starts with no answers, asks, fetches what is needed and asks again with the answers added.
+ * fetched so far; a worker starts without answers, fetches what the decision needs, and decides again with the answers added.
  */
 export interface Facts {
   readonly queuedAs: QueuedAs;
-  /** Undefined when the uid has no node any more. */
+  /** Undefined if the uid no longer has a node. */
   readonly node: NodeFacts | undefined;
   /** The item itself, read live. */
   readonly latest: LatestAnswer;
   /**
-   * One entry for each reference in force, in order: those of `latest.object` when it was found, else those the graph
-   * recorded for an observed node.
+   * One entry for each reference in force, in order: those of `latest.object` if it was found, otherwise those that the graph recorded for
+   * an observed node.
    */
   readonly owners: readonly OwnerFacts[];
   /**
@@ -25,7 +25,7 @@ export interface Facts {
    * instead of the server (BETTER-9; PERFORMANCE "where the shortcut must not be taken").
    */
   readonly graph: 'trusted' | 'untrusted';
-  /** `spent` after a DELETE met a conflict, whatever it rested on: what follows in this round reads everything (COL-098). */
+  /** `spent` after any DELETE met a conflict: the rest of this round reads everything (COL-098). */
   readonly shortcut: 'allowed' | 'spent';
 }
 
@@ -33,40 +33,39 @@ export interface NodeFacts {
   readonly state: NodeState;
   /** The last list of its resource lacked it, and a read must decide whether it is gone. */
   readonly unlisted: boolean;
-  /** A watch that can be believed shows it: whoever says that it is absent is wrong, or ahead of the watch. */
+  /** A trusted watch shows the object: an answer that says it is absent is wrong, or newer than the watch. */
   readonly shown: boolean;
-  /** The object existed at this version: a read of it must come from no older state. Undefined: any state will do. */
+  /** The object existed at this version, so a read must not come from an older state. Undefined if any state will do. */
   readonly notOlderThan: string | undefined;
-  /** As recorded; of a virtual node a guess (COL-070). */
+  /** The recorded identity; for a virtual node an assumption (COL-070). */
   readonly identity: Identity;
-  /** Undefined: the mapper does not know the kind of the node (row 3). */
+  /** Undefined if the mapper does not know the kind of the node (row 3). */
   readonly mapping: KindMapping | undefined;
   /** The graph may not answer for this kind, whatever `Facts.graph` says. */
   readonly doubted?: true;
   readonly beingDeleted: boolean;
   readonly deletingDependents: boolean;
-  /** The version of the last event; undefined when there is none to use as a precondition. */
+  /** The version of the last event; undefined if there is none that can serve as a precondition. */
   readonly resourceVersion: string | undefined;
-  /** At this version its deletion, or the removal of the finalizer it waited with, was accepted: the graph has not heard of it yet. */
+  /** The server accepted its deletion, or the removal of its waiting finalizer, at this version, and the watch has not shown it yet. */
   readonly endAccepted: boolean;
   readonly foregroundFinalizer: boolean;
   readonly orphanFinalizer: boolean;
-  /** Finalizers other than these two were, or may have been, there. */
+  /** True if finalizers other than these two exist or may exist. */
   readonly otherFinalizers: boolean;
   /** Rows 13 and 14: dependents in the graph, and whether one of them waits itself (COL-097, COL-10C). */
   readonly dependents: 'none' | 'some' | 'someDeletingDependents';
-  /** The blocking dependents; only used when the node is deletingDependents. */
+  /** The blocking dependents; used only if the node is deletingDependents. */
   readonly blocking: BlockingDependents;
   /** It waits for dependents that wait for it (see `waiting-cycle.ts`). */
   readonly inWaitingCycle: boolean;
-  /** `blocking` at the time its dependents were last queued for this node; undefined: never (COL-102). */
+  /** `blocking` at the time when its dependents were last queued for this node; undefined if never (COL-102). */
   readonly blockingWhenQueued: BlockingDependents | undefined;
 }
 
 /**
  * The answer to a GET of the item. `absent` only for what `isObjectNotFound` accepts as a proof (COL-116); every other
- * failure is `error`. `target` is where it was asked: when the node has got other coordinates meanwhile, the answer
- * says nothing about these and is ignored.
+ * failure is `error`. `target` is the place of the read: if the node has other coordinates by now, the answer is ignored.
  */
 export type LatestAnswer =
   | { readonly state: 'unasked' }
@@ -76,23 +75,25 @@ export type LatestAnswer =
 
 export interface OwnerFacts {
   readonly reference: OwnerReference;
-  /** The absent-owner cache or a tombstone has these coordinates, without namespace or with the dependent's, with trust (COL-111). */
+  /**
+   * True if the absent-owner cache or a tombstone has these coordinates, without namespace or with the dependent's, and may be trusted
+   * (COL-111).
+   */
   readonly knownAbsent: boolean;
-  /** It is proven absent, and known to have gone with policy Orphan (LIFE-560): its dependents are orphaned, not deleted. */
+  /** The owner is proven absent, and was deleted with policy Orphan (LIFE-560): its dependents are orphaned, not deleted. */
   readonly orphaned?: true;
-  /** Undefined: the mapper does not know the kind (COL-112). */
+  /** Undefined if the mapper does not know the kind (COL-112). */
   readonly mapping: KindMapping | undefined;
   /**
-   * The graph's knowledge: the state of an observed node with this uid whose identity is exactly what the reference
-   * means from the dependent's namespace. `unproven` for virtual nodes, other coordinates, or no node. Whether it may be
-   * believed is `Facts.graph`.
+   * The graph's knowledge: the state of an observed node with this uid and exactly the identity that the reference means in the dependent's
+   * namespace. `unproven` for virtual nodes, other coordinates, or no node. `Facts.graph` says whether it may be trusted.
    */
   readonly graph: 'solid' | 'waiting' | 'unproven';
   /** The graph may not answer for this kind, whatever `Facts.graph` says. */
   readonly doubted?: true;
-  /** The graph has seen the object with this uid go, and it was exactly what the reference means. */
+  /** A watch showed the deletion of this uid, and the object was exactly what the reference means. */
   readonly uidGone?: true;
-  /** The owner existed at this version, because a dependent referred to it: a read of it must come from no older state. */
+  /** The owner existed at this version, because a dependent referred to it, so a read must not come from an older state. */
   readonly notOlderThan?: string;
   /** The live read at the reference's coordinates. */
   readonly live: OwnerAnswer;

@@ -26,12 +26,12 @@ export function liveObjectOf(metadata: ObjectMeta): LiveObject {
   };
 }
 
-/** Being deleted and holding FG: an owner that waits for its dependents. */
+/** True for an owner that is being deleted, has the foreground finalizer, and so waits for its dependents. */
 export function isWaiting(object: LiveObject): boolean {
   return object.deleting && object.finalizers.includes(FINALIZER_FOREGROUND);
 }
 
-/** Equal in every field and in order; an absent flag differs from a false one (deeply equal, as COL-151 says). */
+/** True if the references are equal in every field and in order. An absent flag differs from a false one (deeply equal, COL-151). */
 export function sameReferences(a: readonly OwnerReference[], b: readonly OwnerReference[]): boolean {
   return a.length === b.length && a.every((reference, i) => sameReference(reference, b[i]!));
 }

@@ -5,11 +5,11 @@ import { type KindMapping, sameTarget, type Target } from './target.ts';
 /** The result of a read of the object under decision (COL-090, rows 5 to 7). */
 export type Look =
   | { readonly live: LiveObject }
-  /** Proven: nothing has its name, or another object. */
+  /** The object is proven gone: nothing has its name, or another object has it. */
   | { readonly gone: 'objectAbsent' | 'objectReplaced' }
-  /** Nothing: that proves no absence either (COL-116, COL-156). */
+  /** The read gave no answer, which proves no absence (COL-116, COL-156). */
   | 'unreadable'
-  /** Nobody has asked yet, or not where the object is by now: the answer is about other coordinates. */
+  /** The object has not been read at its current coordinates. */
   | 'unread';
 
 export function lookAt(latest: LatestAnswer, target: Target, { alsoElsewhere }: KindMapping): Look {

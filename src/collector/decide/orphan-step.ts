@@ -3,9 +3,9 @@ import type { LatestAnswer, NodeFacts } from './facts.ts';
 import type { NeedLatest, Verdict } from './step.ts';
 import type { Target } from './target.ts';
 
-/** Everything `attemptToOrphan` looks at (section 9). */
+/** Everything that `attemptToOrphan` uses. */
 export interface OrphanFacts {
-  /** Undefined when the uid has no node any more. */
+  /** Undefined if the uid no longer has a node. */
   readonly node: OrphanNodeFacts | undefined;
   /**
    * The owner's when this round began, or as it was read then, if the graph is not to be trusted. An owner that has changed since then may
@@ -19,13 +19,14 @@ export interface OrphanFacts {
   readonly doubtful: boolean;
   /** The owner, read live. */
   readonly latest: LatestAnswer;
-  /** Dependents in the graph when this round began (COL-120). */
+  /** Dependents in the graph at the start of this round (COL-120). */
   readonly dependents: readonly Uid[];
-  /** The results of removing their references. `failed`: at least one answer was neither success nor a proof of absence. */
+  /** The results of removing their references. `failed` means that at least one answer was neither a success nor a proof of absence. */
   readonly released: Released;
   /**
-   * BETTER-13: fresh lists begun after the deletion was seen. `clear`: nothing else refers to the owner. `gaveUp`:
-   * switched off, out of time or over the size limit. `found`: these also refer to it; `incomplete`: there may be more.
+   * The answer of the barrier, which lists dependents anew after the deletion was seen (BETTER-13). `clear` means that nothing else refers
+   * to the owner, `found` that these objects do, `incomplete` that there may be more, and `gaveUp` that it is switched off, timed out or
+   * exceeded the size limit.
    */
   readonly barrier: 'unasked' | 'clear' | 'gaveUp' | { readonly found: readonly Target[]; readonly incomplete?: true };
   /** The results of removing the references of dependents that the barrier found. */
@@ -39,21 +40,21 @@ export type OrphanNodeFacts = Pick<
   'identity' | 'mapping' | 'resourceVersion' | 'beingDeleted' | 'orphanFinalizer' | 'otherFinalizers'
 >;
 
-/** P1/P2 on each dependent, at most a fixed number in flight (COL-128). Come back with `released`. */
+/** Run P1 or P2 for each dependent, at most a fixed number at once (COL-128), and come back with `released`. */
 export interface NeedReleased {
   readonly need: 'released';
   readonly owner: Uid;
   readonly dependents: readonly Uid[];
 }
 
-/** The same for dependents that only the barrier knows. Come back with `foundReleased`. */
+/** The same for dependents that only the barrier found. Come back with `foundReleased`. */
 export interface NeedFoundReleased {
   readonly need: 'foundReleased';
   readonly owner: Uid;
   readonly dependents: readonly Target[];
 }
 
-/** Ask the barrier; come back with `barrier`. */
+/** Ask the barrier, and come back with `barrier`. */
 export interface NeedBarrier {
   readonly need: 'barrier';
   readonly owner: Target;

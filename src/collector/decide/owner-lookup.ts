@@ -6,13 +6,13 @@ import { targetOf, type KindMapping, type Target } from './target.ts';
 
 /** A live read of one owner. Two references with equal coordinates are one lookup. */
 export interface OwnerLookup {
-  /** Under which the answer is handed back. */
+  /** The key under which the answer is returned. */
   readonly key: OwnerKey;
   readonly reference: OwnerReference;
   readonly target: Target;
-  /** The read must come from no older state than this version. */
+  /** The read must not come from an older state than this version. */
   readonly notOlderThan?: string;
-  /** The owner may be in another resource of its kind too: only its presence in this one says something. */
+  /** The owner may also be in another resource of its kind, so only its presence in this one proves something. */
   readonly alsoElsewhere?: true;
 }
 
@@ -21,13 +21,13 @@ export type OwnerKey = string;
 /** No field can contain it. */
 const SEPARATOR = '\u0000';
 
-/** Coordinates and place: an answer holds for the place it was asked at, and no other. */
+/** Coordinates and place: an answer is valid only for the place that was read. */
 export function ownerKey({ apiVersion, kind, name, uid }: Coordinates, target: Target): OwnerKey {
   const { apiVersion: servedVersion, resource, namespace } = target;
   return [apiVersion, kind, name, uid, servedVersion, resource, namespace].join(SEPARATOR);
 }
 
-/** The lookup of an owner, seen from a dependent in `namespace` (empty: cluster-scoped). */
+/** The lookup of an owner for a dependent in `namespace` (empty if cluster-scoped). */
 export function ownerLookup(reference: OwnerReference, mapping: KindMapping, namespace: string): OwnerLookup {
   const { apiVersion, kind, name, uid } = reference;
   const target = targetOf({ apiVersion, kind, name, uid, namespace }, mapping);
@@ -35,7 +35,7 @@ export function ownerLookup(reference: OwnerReference, mapping: KindMapping, nam
   return mapping.alsoElsewhere === true ? { ...lookup, alsoElsewhere: true } : lookup;
 }
 
-/** The proof from a read at the lookup's target. Pass `absent` only for a proof (COL-116), `error` for all else. */
+/** The conclusion from a read at the lookup's target. Pass `absent` only for a proof (COL-116), otherwise `error`. */
 export function ownerAnswer(
   { reference, alsoElsewhere }: Pick<OwnerLookup, 'reference' | 'alsoElsewhere'>,
   read: LiveObject | 'absent' | 'error',

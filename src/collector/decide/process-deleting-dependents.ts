@@ -9,7 +9,7 @@ import type { Target } from './target.ts';
 export interface DeletingDependents {
   readonly node: NodeFacts;
   readonly target: Target;
-  /** Undefined: the graph stands for it. */
+  /** Undefined if the graph stands for it. */
   readonly live: LiveObject | undefined;
   readonly graph: Facts['graph'];
 }
@@ -21,21 +21,21 @@ export function processDeletingDependents({ node, target, live, graph }: Deletin
       ? [{ action: 'enqueueBlockingDependents', owner: target.uid }]
       : [];
     if (!node.inWaitingCycle) return { verdict: 'forget', reason: 'blockedByDependents', actions };
-    // Its references must be read right before: the patch would add a reference that is gone.
+    // The references must be read directly before the patch, which would otherwise bring back a removed reference.
     if (live === undefined) return { need: 'latest', target };
     return { verdict: 'forget', reason: 'waitingCycle', actions: [...actions, ...unblockReferences(target, live)] };
   }
   const holdsFinalizer = live?.finalizers.includes(FINALIZER_FOREGROUND) ?? node.foregroundFinalizer;
-  // Removed by hand, or by a second delete with another policy (COL-10F, COL-10G).
+  // The finalizer was removed by hand, or by a second delete with another policy (COL-10F, COL-10G).
   if (!holdsFinalizer) return { verdict: 'forget', reason: 'finalizerAlreadyRemoved', actions: [] };
-  // Its own watch may show nothing while the graph is not to be trusted: the version that the graph has would be refused for as long.
+  // Its own watch may show nothing while the graph is not trusted, and the server would refuse the graph's version for that time.
   const version = graph === 'untrusted' && live !== undefined ? live.resourceVersion : node.resourceVersion;
   const remove: RemoveFinalizerAction = {
     action: 'removeFinalizer',
     target,
     finalizer: FINALIZER_FOREGROUND,
     known: knownFinalizers(node, live, version),
-    // At another version it may have been asked to wait anew, for dependents that the graph has not shown yet.
+    // At another version the owner may have been deleted again in foreground, for dependents that the graph does not know yet.
     ...(version === undefined ? {} : { only: version }),
   };
   return { verdict: 'forget', reason: 'noBlockingDependents', actions: [remove] };
@@ -51,15 +51,15 @@ function knownFinalizers(
     if (version !== undefined && resourceVersion !== version) return undefined;
     return { resourceVersion, otherFinalizers: live.finalizers.filter((name) => name !== FINALIZER_FOREGROUND) };
   }
-  // The graph knows that there are others, not which.
+  // The graph knows that other finalizers exist, but not which.
   if (node.resourceVersion === undefined || node.otherFinalizers || node.orphanFinalizer) return undefined;
   return { resourceVersion: node.resourceVersion, otherFinalizers: [] };
 }
 
 /**
- * COL-102 queues all blocking dependents whenever the owner is processed, which is whenever one of them goes (COL-103): the square of their
- * number. They are queued the first time, when one was added since (COL-109, COL-10A), and when half of them are gone: each is reached in the
- * end, the last one at the latest when it is alone, and the sum is twice their number.
+ * COL-102 queues all blocking dependents whenever the owner is processed, which happens whenever one of them is deleted (COL-103); that is
+ * quadratic. Here they are queued the first time, when one was added since (COL-109, COL-10A), and when half of them are gone. Each is
+ * still reached, the last one at the latest when it is alone, and the sum is twice their number.
  */
 function queuesBlockingDependents({ blocking, blockingWhenQueued }: NodeFacts): boolean {
   if (blockingWhenQueued === undefined) return true;

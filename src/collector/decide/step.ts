@@ -7,19 +7,19 @@ import type { Target } from './target.ts';
 export interface NeedLatest {
   readonly need: 'latest';
   readonly target: Target;
-  /** The read must come from no older state than this version. */
+  /** The read must not come from an older state than this version. */
   readonly notOlderThan?: string;
 }
 
-/** GET these owners (in any order, at once); come back with their answers. Never empty. */
+/** GET these owners (in any order, at once), and come back with their answers. Never empty. */
 export interface NeedOwners {
   readonly need: 'owners';
   readonly lookups: readonly OwnerLookup[];
 }
 
 /**
- * The end of the round. Carry out the actions in order. `forget` resets the key's failures, `requeue` puts it back with
- * rate limiting; a failing action turns `forget` into `requeue`.
+ * The result of the round. The actions are carried out in order. `forget` resets the key's failures, `requeue` requeues it with back-off; a
+ * failing action turns `forget` into `requeue`.
  */
 export interface Verdict {
   readonly verdict: 'forget' | 'requeue';

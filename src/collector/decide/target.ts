@@ -2,26 +2,26 @@ import type { Identity, Uid } from '../types/identity.ts';
 
 /** How the REST mapper serves a kind (COL-029). */
 export interface KindMapping {
-  /** Version under which the calls are made; for BETTER-12 another one than the reference names. */
+  /** The version for the calls; with BETTER-12 it may differ from the version in the reference. */
   readonly apiVersion: string;
   /** Plural: `pods`. */
   readonly resource: string;
   readonly namespaced: boolean;
   /**
-   * Objects of the kind may be in another resource too, so that the absence of one from this resource proves nothing. Never set where
-   * the resource of the object is known.
+   * Objects of the kind may also be in another resource, so their absence from this one proves nothing. Never set if the resource of the
+   * object is known.
    */
   readonly alsoElsewhere?: true;
 }
 
-/** Where a call about one object goes. `namespace` is empty exactly for cluster-scoped kinds (COL-172). */
+/** The address of a call about one object. `namespace` is empty exactly for cluster-scoped kinds (COL-172). */
 export interface Target {
   readonly apiVersion: string;
   readonly kind: string;
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Whom we mean; not part of the path. */
+  /** The uid of the intended object; not part of the path. */
   readonly uid: Uid;
 }
 

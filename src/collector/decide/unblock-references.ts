@@ -3,14 +3,14 @@ import type { UnblockReferencesAction } from './actions.ts';
 import type { LiveObject } from './live-object.ts';
 import type { Target } from './target.ts';
 
-/** The references as they are after nothing blocks any more. */
+/** The references with no blocking one left. */
 function unblocked(references: readonly OwnerReference[]): readonly OwnerReference[] {
   return references.map((reference) =>
     reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference,
   );
 }
 
-/** P3: turns off what blocks, at the version read; nothing if nothing does. */
+/** P3: turns off all blocking references, at the version read. Undefined if none blocks. */
 export function unblockReferences(
   target: Target,
   { ownerReferences, resourceVersion }: LiveObject,

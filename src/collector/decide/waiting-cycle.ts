@@ -1,17 +1,17 @@
 import type { Graph, NodeId } from '../graph/graph.ts';
 
 /**
- * References visited, up or down, before the search gives up and says no. A cycle that long is not worth a stall of
+ * Maximum number of references visited, up or down, before the search stops and answers no. A longer cycle is not worth a stall of
  * milliseconds.
  */
 const WAITING_CYCLE_SEARCH_BOUND = 100_000;
-/** References visited in one direction before the other one is tried, and how many times more of them the next time. */
+/** The number of references visited in one direction before the other one is tried, and the factor by which it grows each time. */
 const FIRST_BOUND = 100;
 const GROWTH = 10;
 
 /**
- * Calls back for each reference of a node, or to it, with the node at its other end; `waits`: one of the two waits for the other,
- * and what is at the other end is deletingDependents. Stops when `visit` returns false.
+ * Calls back for each reference from or to a node, with the node on its other side. `waits` says that one of the two waits for the other
+ * and that the other node is deletingDependents. Stops if `visit` returns false.
  */
 type Direction = (graph: Graph, id: NodeId, visit: (other: NodeId, waits: boolean) => boolean) => void;
 
@@ -62,7 +62,7 @@ function walk(graph: Graph, start: NodeId, { direction, bound }: Walk): 'cameBac
 const up: Direction = (graph, id, visit) => {
   let goesOn = true;
   graph.forEachOwner(id, (owner, blocking) => {
-    // A reference to itself never blocks (BETTER-10), and who has no node waits for nobody.
+    // A reference to itself never blocks (BETTER-10), and a uid without a node waits for nothing.
     goesOn &&= visit(owner, blocking && owner !== id && owner >= 0 && graph.isDeletingDependents(owner));
   });
 };

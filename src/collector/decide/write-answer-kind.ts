@@ -1,8 +1,8 @@
 /**
- * The outcome of a write. `absent` is a proof that the object with this uid does not exist (COL-116); `failed` proves
- * nothing, not even that the write did not happen.
+ * The outcome of a write. `absent` proves that the object with this uid does not exist (COL-116). `failed` proves nothing; even the write
+ * may have succeeded.
  */
 export type WriteAnswerKind = 'accepted' | 'absent' | 'conflict' | 'invalid' | 'unsupportedMediaType' | 'failed';
 
-/** `outdated`: the object is not what the write rests on any more: at another version, or not being deleted. */
+/** `outdated` means that the write no longer applies: the object has another version, or is not being deleted. */
 export type VersionedAnswerKind = WriteAnswerKind | 'outdated';

@@ -1,15 +1,15 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import { compareIdentities, sameCoordinates, sameIdentity, type Identity } from '../types/identity.ts';
 
-/** A dependent as far as its references matter here. */
+/** The facts about a dependent that its references need. */
 export interface ReferringDependent {
   readonly namespace: string;
   readonly ownerReferences: readonly OwnerReference[];
 }
 
 /**
- * Under what other identity the dependents know the uid that was just proven absent under `absent` (COL-076): the next
- * in the order of identities, and after the last the first again, so that each is tried. Undefined: there is no other.
+ * Another identity under which dependents know the uid that was just proven absent under `absent` (COL-076): the next in the order of
+ * identities, and after the last the first, so that each is tried. Undefined if there is no other.
  */
 export function alternativeIdentity(dependents: Iterable<ReferringDependent>, absent: Identity): Identity | undefined {
   let first: Identity | undefined;

@@ -33,11 +33,9 @@ import type { OwnershipGraph } from './ownership-graph.ts';
 import { partitionDependents } from './partition-dependents.ts';
 
 /**
- * The only writer of the graph: carries out one event and appends what must follow to `effects`, in the order in which it
- * must be carried out. Sections 3, 3.1, 4 and 11.
- *
- * Precondition: the events of one resource come in the order of its watch. Those of different resources may come in any
- * order (COL-212). Postcondition: the invariants of `check-consistency.ts` (COL-051).
+ * The only writer of the graph. Applies one event, and appends the effects to `effects` in the order in which they must be carried out.
+ * Precondition: the events of one resource come in the order of its watch; those of different resources may come in any order (COL-212).
+ * Postcondition: the invariants of `check-consistency.ts` (COL-051).
  */
 export function apply(graph: OwnershipGraph, event: GraphEvent, effects: Effect[]): ApplyOutcome {
   if (event.type !== 'observedColumns' && event.type !== 'observed') graph.sibling.forget();
@@ -70,7 +68,7 @@ export function apply(graph: OwnershipGraph, event: GraphEvent, effects: Effect[
   }
 }
 
-/** For tests and for those to whom an array more does not matter. */
+/** For tests, and for callers that can afford one more array. */
 export function applied(
   graph: OwnershipGraph,
   event: GraphEvent,
@@ -94,7 +92,7 @@ function observe(
   hash.of(columns);
   let node = nodes.findObject(columns);
   if (node === NONE) {
-    // Before anything is written, because it may throw. A reference that the object before had is known already.
+    // This runs before any change, because it may throw. A reference that the object already had is known.
     if (!graph.sibling.hasSameReference(hash)) columns.readOwners();
     node = nodes.createObserved(columns, kind);
     remember(graph, node, columns, mark);
@@ -116,7 +114,7 @@ function observe(
   const shownBySame = table.get(node, KIND) === kind && (before & RESOURCE_MASK) === mark;
   const mayBeBehind = !shownBySame || (before & BEHIND) !== 0;
   if (mayBeBehind && columns.resourceVersion < table.version(node)) return handOver(graph, node, resource, columns);
-  // Name and namespace of a uid never change, so that with the same kind and hash nothing that matters did.
+  // Name and namespace of a uid never change, so with the same kind and hash nothing relevant changed.
   const unmoved = table.get(node, KIND) === kind && table.hasHashOfReferences(node, hash);
   const same = unmoved && table.hasHash(node, hash);
   if (!unmoved) columns.readOwners();
@@ -130,7 +128,7 @@ function observe(
     return 'unchanged';
   }
   const sameObject = unmoved || nodes.objectMatches(node, columns, kind);
-  // COL-05A: the preferred version changed. Its dependents are not questioned: the object is the same.
+  // The preferred version changed (COL-05A). Its dependents are not read again, because the object is the same.
   if (!sameObject) references.rename(node, identityOf(resource, nodes.uid(node), columns));
   const takenBack = !columns.deleting && (before & BEING_DELETED) !== 0;
   if (takenBack) takeDeletionBack(graph, node, effects);
@@ -167,8 +165,8 @@ function handOver(
 }
 
 /**
- * Only a server that went back in time shows that, as one does whose backup was restored (designs/0011). It was left alone because it was being
- * deleted; nothing else would queue it again.
+ * Only a server that went back in time shows this, for example after a restore (designs/0011). The object was skipped because it was being
+ * deleted, and nothing else would queue it again.
  */
 function takeDeletionBack(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   const { table } = graph.nodes;
@@ -178,8 +176,8 @@ function takeDeletionBack(graph: OwnershipGraph, node: number, effects: Effect[]
 }
 
 /**
- * A list shows that the object changed since the watch was lost. References that it still has may have been others in between,
- * or have been removed by ourselves: what was decided then, with the live object, was not about the ones it has now.
+ * A list shows that the object changed while the watch was lost. Its references may have been others in between, or the collector may have
+ * removed some, so the earlier decision about the live object was not about the current ones.
  */
 function questionOwners(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   const { nodes, references } = graph;
@@ -193,8 +191,8 @@ function questionOwners(graph: OwnershipGraph, node: number, effects: Effect[]):
 }
 
 /**
- * A list shows an object that waits still, but changed since the watch was lost: its deletion may have been another in between, and
- * who was decided about then, with the live object, need not have blocked it. It may have begun to wait just now (COL-062, COL-063).
+ * A list shows an object that still waits but changed while the watch was lost. It may have been deleted again in between, and a dependent
+ * that was decided then need not have blocked it. So it counts as having just begun to wait (COL-062, COL-063).
  */
 function questionDependents(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   if (!graph.isWaiting(node)) return;
@@ -202,8 +200,8 @@ function questionDependents(graph: OwnershipGraph, node: number, effects: Effect
 }
 
 /**
- * What the last event showed, except references, and the mark of the resource it was of. What a deletion began is left to
- * `startTransitions` and `takeDeletionBack`.
+ * Sets what the last event showed, except references, and the mark of its resource. `startTransitions` and `takeDeletionBack` handle
+ * transitions of the deletion.
  */
 function remember(graph: OwnershipGraph, node: number, columns: ObjectColumns, mark: number): void {
   const { table } = graph.nodes;
@@ -222,8 +220,8 @@ function finalizersOf(columns: ObjectColumns): number {
 }
 
 /**
- * COL-060...COL-063, with the previous state taken from the node itself (BETTER-7). `before`: the flags of the node as
- * its last event left them; 0 when it was not observed. Returns whether something started.
+ * Detects the transitions of COL-060...COL-063, with the previous state from the node itself (BETTER-7). `before` has the flags of the node
+ * after its last event, or 0 if it was not observed. Returns whether a transition started.
  */
 function startTransitions(
   graph: OwnershipGraph,
@@ -238,7 +236,7 @@ function startTransitions(
   table.set(node, FLAGS, table.get(node, FLAGS) | BEING_DELETED);
   const orphaning = columns.orphanFinalizer && starts(before, ORPHAN);
   const waiting = columns.foregroundFinalizer && starts(before, FOREGROUND);
-  // COL-052 sets the flag of a node that is new with both finalizers, although COL-061 queues it for orphaning only.
+  // COL-052 sets the flag of a node that is new with both finalizers, although COL-061 queues it only for orphaning.
   if (waiting && (!orphaning || (before & BEING_DELETED) === 0)) {
     table.set(node, FLAGS, table.get(node, FLAGS) | DELETING_DEPENDENTS);
     references.beginWaiting(node);
@@ -259,7 +257,7 @@ function starts(before: number, finalizer: number): boolean {
   return (before & BEING_DELETED) === 0 || (before & finalizer) === 0;
 }
 
-/** A virtual or gone uid turns out to be this object: COL-073, BETTER-14. */
+/** A virtual or gone uid proves to be this object (COL-073, BETTER-14). */
 function meetObject(
   graph: OwnershipGraph,
   node: number,
@@ -352,7 +350,7 @@ function* referringDependents(graph: OwnershipGraph, dependents: readonly number
   }
 }
 
-/** The object is deleted (COL-057). Its references are unlinked; while dependents refer to it, its uid is kept as gone. */
+/** The object is deleted (COL-057). Its references are unlinked. While dependents refer to it, its uid is kept as gone. */
 function removeNode(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   const { nodes, references } = graph;
   releaseOwners(graph, node, effects);
@@ -366,7 +364,7 @@ function removeNode(graph: OwnershipGraph, node: number, effects: Effect[]): voi
   graph.compactNamesWhenDue();
 }
 
-/** Queues the node's waiting owners (COL-057), and unlinks it from all of them. */
+/** Queues the node's waiting owners (COL-057), and unlinks it from all owners. */
 function releaseOwners(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   const { nodes, references } = graph;
   for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
@@ -377,7 +375,7 @@ function releaseOwners(graph: OwnershipGraph, node: number, effects: Effect[]): 
   references.drop(references.detach(node));
 }
 
-/** The fields of an observed object only. */
+/** Clears the fields that only an observed object has. */
 function clearObservation(graph: OwnershipGraph, node: number): void {
   const { table } = graph.nodes;
   const cleared = BEING_DELETED | DELETING_DEPENDENTS | FINALIZERS | SEEN | BEHIND;
@@ -386,7 +384,10 @@ function clearObservation(graph: OwnershipGraph, node: number): void {
   graph.references.endWaiting(node);
 }
 
-/** The nodes that this resource showed last, not those of its kind that another one shows. They must not go while we look. */
+/**
+ * The nodes that this resource showed last, without those of its kind that another resource shows. The list must not change during the
+ * loop.
+ */
 function forEachOf(graph: OwnershipGraph, resource: MonitoredResource, visit: (node: number) => void): void {
   const { table } = graph.nodes;
   const { kind, mark } = graph.resources.of(resource);
@@ -418,7 +419,7 @@ function finishList(graph: OwnershipGraph, { resource, limit }: ListFinishedEven
     effects.push({ effect: 'heldAbsences', resource, missing: missing.length, known });
     return 'unchanged';
   }
-  // First of all, so that none is kept for the sake of another that goes.
+  // This comes first, so that no node is kept because of another that is removed.
   const unproven = missing.filter((node) => needsProof(graph, node));
   const kept = new Set(unproven);
   for (const node of missing) if (!kept.has(node)) removeNode(graph, node, effects);
@@ -426,7 +427,7 @@ function finishList(graph: OwnershipGraph, { resource, limit }: ListFinishedEven
   return 'changed';
 }
 
-/** Something is decided by its absence: by its dependents, or by an owner that waits for it or lets it go. */
+/** True if its absence would decide something: for its dependents, or for an owner that waits for it or orphans it. */
 function needsProof(graph: OwnershipGraph, node: number): boolean {
   const { nodes, references } = graph;
   if (references.firstDependent(node) !== NONE) return true;
@@ -447,8 +448,8 @@ function vanish(graph: OwnershipGraph, resource: MonitoredResource, effects: Eff
 }
 
 /**
- * No monitor shows these objects any more, which proves nothing about them. All drop their references first, so that none is queued because of
- * another that leaves.
+ * No monitor shows these objects any more, which proves nothing about them. All drop their references first, so that none is queued because
+ * of another that is removed.
  */
 function loseObservation(graph: OwnershipGraph, lost: readonly number[], effects: Effect[]): void {
   const { nodes, references } = graph;
@@ -461,7 +462,7 @@ function loseObservation(graph: OwnershipGraph, lost: readonly number[], effects
   graph.compactNamesWhenDue();
 }
 
-/** Makes a node virtual and has it verified by a live read. */
+/** Makes a node virtual and queues it for verification by a live read. */
 function questionNode(graph: OwnershipGraph, node: number, why: QueueReason, effects: Effect[]): void {
   graph.nodes.setState(node, STATE_VIRTUAL);
   const reason = 'objectQuestioned';
@@ -482,7 +483,7 @@ function resetHistory(graph: OwnershipGraph, { of }: HistoryResetEvent, effects:
   return outcome;
 }
 
-/** Whatever is shown of the object next is later, or of another history. */
+/** The next state that is shown of the object is later, or belongs to another history. */
 function forgetVersion(graph: OwnershipGraph, node: number): void {
   const { table } = graph.nodes;
   table.setVersion(node, Number.NaN);

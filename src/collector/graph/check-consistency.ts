@@ -21,8 +21,8 @@ export interface Inconsistency {
 }
 
 /**
- * The invariants of the graph (COL-051, ReferenceStore, NodeStore), checked in full: O(nodes + references). For tests, and for
- * a debug endpoint; nothing here can be wrong unless this program is.
+ * Checks all invariants of the graph (COL-051, ReferenceStore, NodeStore) in O(nodes + references). For tests and for a debug endpoint; a
+ * violation is always a bug of this program.
  */
 export function checkInvariants(graph: OwnershipGraph): Inconsistency[] {
   const { nodes, references } = graph;
@@ -73,8 +73,8 @@ export function checkInvariants(graph: OwnershipGraph): Inconsistency[] {
 export interface Difference {
   readonly uid: Uid;
   /**
-   * `missing`: listed, but not an observed node. `extra`: observed and not unlisted, but not listed. The others: the node differs from the
-   * object. All of them are expected for a moment, while the watch catches up with the list.
+   * `missing` is listed but not an observed node. `extra` is an observed and listed node that the list lacks. In the other cases the node
+   * differs from the object. All can occur briefly, until the watch catches up with the list.
    */
   readonly difference: 'missing' | 'extra' | 'identity' | 'references' | 'deletion' | 'finalizers';
 }
@@ -97,7 +97,8 @@ export function compareWithList(
     if (apiVersion !== resource.apiVersion || kind !== resource.kind) return;
     if (graph.resourceAt(id) !== resource.resource) return;
     const uid = graph.uidAt(id);
-    // The graph knows of an unlisted node that its absence is not proven. A collector that stands by keeps it until it leads and reads it.
+    // The absence of an unlisted node is not proven, and the graph records that. A standby collector keeps such a node until it leads and
+    // reads it.
     if (!listed.has(uid) && !graph.isUnlisted(id)) found.push({ uid, difference: 'extra' });
   });
   return found;

@@ -18,7 +18,7 @@ import type { ObservedObject } from '../types/event.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';
 import { TextScratch } from './tables/text-scratch.ts';
 
-/** Writes objects as columns, always the same ones: what it returned before is overwritten. */
+/** Writes objects as columns. The columns are reused, so each call overwrites the previous result. */
 export class ColumnsFromObject {
   readonly #columns = new MetadataColumns();
   readonly #scratch = new TextScratch();
@@ -35,7 +35,7 @@ export class ColumnsFromObject {
       addFinalizer(columns, scratch.bytesAfter(finalizer), start, scratch.end);
     }
     for (const reference of object.ownerReferences) this.#addOwner(reference);
-    // The buffer may have moved while it grew; what was written before moved with it.
+    // The buffer may have been reallocated while it grew, and its earlier content moved with it.
     columns.bytes = scratch.bytes;
     return columns;
   }

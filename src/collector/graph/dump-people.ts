@@ -4,7 +4,7 @@ import type { GraphView, Vertex } from './dump.ts';
 /** The forms of the debug graph beside DOT. */
 export type GraphForm = 'tree' | 'json' | 'mermaid';
 
-/** The graph as a tree of text: an object, and below it its dependents. Kind and name come first, the uid last. */
+/** The graph as a text tree, with the dependents of an object below it. Kind and name come first, the uid last. */
 export function graphAsTree({ vertices, owners }: GraphView): string {
   const dependents = dependentsOf(owners);
   const order = sorted(vertices);
@@ -24,7 +24,7 @@ export function graphAsTree({ vertices, owners }: GraphView): string {
     }
   };
   for (const uid of order) if ((owners.get(uid)?.size ?? 0) === 0) draw(uid, '', '');
-  // What is left belongs to cycles: nobody in them has no owner.
+  // The remaining objects belong to cycles, in which every object has an owner.
   for (const uid of order) if (!shown.has(uid)) draw(uid, '', '');
   return lines.length === 0 ? 'No object has an owner.\n' : `${lines.join('\n')}\n`;
 }
@@ -41,7 +41,7 @@ export function graphAsJson({ vertices, owners }: GraphView): string {
   return `${JSON.stringify({ nodes, edges })}\n`;
 }
 
-/** The graph for pages that draw Mermaid: arrows from owner to dependent. */
+/** The graph in Mermaid syntax, with arrows from owner to dependent. */
 export function graphAsMermaid({ vertices, owners }: GraphView): string {
   const order = sorted(vertices);
   const ids = new Map(order.map((uid, index) => [uid, `n${index}`]));
@@ -67,7 +67,7 @@ function dependentsOf(owners: GraphView['owners']): Map<Uid, Set<Uid>> {
   return dependents;
 }
 
-/** By kind, namespace and name, so that two dumps of one graph are the same text. */
+/** Sorted by kind, namespace and name, so that two dumps of one graph are equal. */
 function sorted(vertices: GraphView['vertices']): Uid[] {
   const keys = new Map([...vertices].map(([uid, { identity }]) => [uid, keyOf(identity, uid)]));
   return [...vertices.keys()].sort((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1));

@@ -4,23 +4,25 @@ import { quoted } from '../../api/meta/quoted.ts';
 import type { Graph, NodeId } from './graph.ts';
 import type { Identity, Uid } from '../types/identity.ts';
 
-/** One node, or one uid that is referred to, of a dump. */
+/** One node, or one uid that a reference names, of a dump. */
 export interface Vertex {
   readonly identity: Identity;
-  /** A uid that is referred to but has no node (COL-189). */
+  /** A uid that a reference names but that has no node (COL-189). */
   readonly missing: boolean;
   readonly beingDeleted: boolean;
   readonly deletingDependents: boolean;
   readonly virtual: boolean;
 }
 
-/** The content of a dump: vertices by uid, and the uids of each vertex's owners. */
+/** The content of a dump: vertices by uid, and the owner uids of each vertex. */
 export interface GraphView {
   readonly vertices: ReadonlyMap<Uid, Vertex>;
   readonly owners: ReadonlyMap<Uid, ReadonlySet<Uid>>;
 }
 
-/** Nodes with owners or dependents, and the uids that they refer to. `uids`: only the connected components around these. O(nodes). */
+/**
+ * Nodes with owners or dependents, and the uids that they refer to. `uids` limits it to the connected components around these. O(nodes).
+ */
 export function viewGraph(graph: Graph, uids: readonly Uid[] = []): GraphView {
   const vertices = new Map<Uid, Vertex>();
   const owners = new Map<Uid, Set<Uid>>();
@@ -31,9 +33,9 @@ export function viewGraph(graph: Graph, uids: readonly Uid[] = []): GraphView {
 }
 
 /**
- * The graph in the DOT language (COL-181...COL-189). `uids`: only the connected components around these; none: everything. One
- * vertex for each missing uid, with the coordinates of the first reference to it (BETTER-20). O(nodes), and the text
- * of a vertex is about 500 bytes: meant for debugging.
+ * The graph in the DOT language (COL-181...COL-189). `uids` limits it to the connected components around these; without it, everything is
+ * included. Each missing uid has one vertex, with the coordinates of the first reference to it (BETTER-20). For debugging: O(nodes), about
+ * 500 bytes of text for each vertex.
  */
 export function dumpGraph(graph: Graph, uids: readonly Uid[] = []): string {
   const { vertices, owners } = viewGraph(graph, uids);
@@ -63,7 +65,7 @@ function addNode(graph: Graph, id: NodeId, vertices: Map<Uid, Vertex>, edges: Ma
   if (owners.size > 0) edges.set(from, owners);
 }
 
-/** Every node that can be reached from these by references in either direction. */
+/** Every node that references connect, in either direction, with these. */
 function componentsAround(graph: Graph, uids: readonly Uid[]): Set<NodeId> {
   const found = new Set<NodeId>();
   const open: NodeId[] = [];
@@ -128,7 +130,7 @@ function labelOf(vertex: Vertex, group: string, version: string): string {
   return states.length === 0 ? text : `${text}${states.join(',')}\n`;
 }
 
-/** Go compares bytes, and UTF-8 sorts like code points. */
+/** Go compares bytes, which sorts UTF-8 by code points. */
 function byCodePoints(a: string, b: string): number {
   if (a === b) return 0;
   const left = [...a];

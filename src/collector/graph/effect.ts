@@ -6,8 +6,8 @@ import type { NodeStore } from './tables/node-store.ts';
 import { UID, UID_IS_TEXT } from './tables/node-table.ts';
 
 /**
- * Under which state a uid was queued. An entry made for a virtual node is worth nothing once the node is observed
- * (COL-072), so the two are different entries.
+ * The state under which a uid was queued. An entry for a virtual node is worthless once the node is observed (COL-072), so the two are
+ * different entries.
  */
 export type QueuedAs = 'virtual' | 'observed';
 
@@ -15,14 +15,14 @@ export type QueuedAs = 'virtual' | 'observed';
 export interface Enqueueing {
   readonly queue: 'attemptToDelete' | 'attemptToOrphan';
   readonly as: QueuedAs;
-  /** `rateLimited`: through the queue's back-off (COL-075); otherwise at once. */
+  /** `rateLimited` uses the queue's back-off (COL-075); otherwise the key is queued at once. */
   readonly delay: 'none' | 'rateLimited';
   readonly reason: QueueReason;
 }
 
 /**
- * The uid of a node is to be queued. It is kept as the node has it, in words, because a queue wants no more: at start-up there is one for
- * every owner that is listed after its dependents.
+ * The uid of a node to queue, in the words of the node, because a queue needs no text: at start-up there is one for every owner that is
+ * listed after its dependents.
  */
 export class EnqueueEffect implements Enqueueing {
   readonly effect = 'enqueue';
@@ -30,7 +30,7 @@ export class EnqueueEffect implements Enqueueing {
   readonly as: QueuedAs;
   readonly delay: Enqueueing['delay'];
   readonly reason: QueueReason;
-  /** The uid, if it is of an unusual form; the words mean nothing then. */
+  /** The uid as text, if its form is unusual; the words mean nothing then. */
   readonly text: Uid | undefined;
   readonly w0: number;
   readonly w1: number;
@@ -58,7 +58,7 @@ export class EnqueueEffect implements Enqueueing {
 /** Data of the Event `OwnerRefInvalidNamespace` (COL-143, COL-144). */
 export interface InvalidNamespaceReport {
   readonly effect: 'reportInvalidNamespace';
-  /** The dependent: `involvedObject`. */
+  /** The dependent, which becomes `involvedObject`. */
   readonly dependent: Identity;
   /** The first reference of the dependent with the owner's uid. */
   readonly ownerReference: Coordinates;
@@ -72,14 +72,14 @@ export interface NoteAbsentOwnerEffect {
   readonly reason: AbsenceReason;
 }
 
-/** An object of this uid is alive: remove what the AbsentOwnerCache knows of it (BETTER-14), before any later effect. */
+/** An object with this uid is alive: remove it from the AbsentOwnerCache (BETTER-14) before any later effect. */
 export interface DropAbsentOwnerEffect {
   readonly effect: 'dropAbsentOwner';
   readonly uid: Uid;
   readonly reason: AbsenceReason;
 }
 
-/** A list lacked so many of the objects that are known of a resource that nothing is believed of it until another one confirms it. */
+/** A list lacked so many of a resource's known objects that it is not trusted until another list confirms it. */
 export interface HeldAbsencesEffect {
   readonly effect: 'heldAbsences';
   readonly resource: MonitoredResource;

@@ -7,7 +7,7 @@ import type { Coordinates, Identity, Uid } from '../types/identity.ts';
  */
 export type NodeId = number;
 
-/** `virtual`: only inferred from somebody's reference. `observed`: seen in a list or watch. */
+/** A `virtual` node is known only from a reference. An `observed` node was seen in a list or watch. */
 export type NodeState = 'virtual' | 'observed';
 
 /** A copy of what the graph knows about one node. */
@@ -15,19 +15,19 @@ export interface GraphNode {
   readonly id: NodeId;
   readonly identity: Identity;
   readonly state: NodeState;
-  /** Observed, and not shown since the last list of its resource began: it may be gone. */
+  /** Observed, but not shown since the last list of its resource began, so it may be gone. */
   readonly unlisted: boolean;
-  /** Seen with `deletionTimestamp`; taken back only by a server that went back in time (COL-055, designs/0011). */
+  /** Seen with `deletionTimestamp`. Only a server that went back in time clears it (COL-055, designs/0011). */
   readonly beingDeleted: boolean;
-  /** Began to wait for its dependents; stays so while it is being deleted (COL-062, COL-065). */
+  /** Began to wait for its dependents, and stays so while it is being deleted (COL-062, COL-065). */
   readonly deletingDependents: boolean;
   /** The finalizer `foregroundDeletion` was there at the last event. */
   readonly foregroundFinalizer: boolean;
   /** The finalizer `orphan` was there at the last event. */
   readonly orphanFinalizer: boolean;
-  /** Other finalizers were (or may have been) there at the last event. */
+  /** Other finalizers were, or may have been, there at the last event. */
   readonly otherFinalizers: boolean;
-  /** The version of the last event; undefined for virtual nodes and for versions that are no plain number. */
+  /** The version of the last event; undefined for virtual nodes and for versions that are not a plain number. */
   readonly resourceVersion: string | undefined;
   /** The references of the last event, in the object's order; empty for virtual nodes. */
   readonly ownerReferences: readonly OwnerReference[];
@@ -37,38 +37,38 @@ export interface GraphCounts {
   readonly nodes: number;
   readonly virtual: number;
   readonly observed: number;
-  /** Uids known to be gone that some node still refers to (BETTER-15); no nodes. */
+  /** Uids that are known to be gone and to which some node still refers (BETTER-15); they are not nodes. */
   readonly gone: number;
-  /** References between a dependent and any of the above. */
+  /** References between a dependent and any of these. */
   readonly references: number;
 }
 
 export interface BlockingDependents {
-  /** Dependents, other than the node itself, with a reference that has `blockOwnerDeletion: true` (COL-100, BETTER-10). */
+  /** Dependents, except the node itself, with a reference that has `blockOwnerDeletion: true` (COL-100, BETTER-10). */
   readonly count: number;
   /**
-   * When a blocking reference was last added, or the wait began: a number that grows with each of both, over all nodes, so that a node which
-   * is forgotten and comes back, or waits anew, is never taken for what it was.
+   * A counter over all nodes that grows whenever a blocking reference is added or a wait begins. It shows whether a node that disappeared
+   * and came back, or that waits again, is still in the remembered state.
    */
   readonly lastAddition: number;
 }
 
 /**
- * The ownership graph as everyone but `apply` sees it. All methods are synchronous and pure; those with a callback must
- * not apply events from inside it. A uid that is only known to be gone is no node: `find` does not find it.
+ * The ownership graph for every reader; only `apply` writes it. All methods are synchronous and pure. A callback must not apply events. A
+ * uid that is only known to be gone is not a node, so `find` does not return it.
  */
 export interface Graph {
   readonly counts: GraphCounts;
   /** One more than the largest NodeId in use. */
   readonly capacity: number;
 
-  /** O(1). -1 when the uid has no node. */
+  /** O(1). -1 if the uid has no node. */
   find(uid: Uid): NodeId;
-  /** O(references). Undefined when the uid has no node. */
+  /** O(references). Undefined if the uid has no node. */
   node(uid: Uid): GraphNode | undefined;
-  /** That of the object as it was seen last; NaN where none is known. */
+  /** The version of the object's last event; NaN if unknown. */
   versionOf(uid: Uid): number;
-  /** The node with this id. The id must be one that `find` or a walk just returned. */
+  /** The node with this id, which `find` or a walk must have returned just before. */
   at(id: NodeId): GraphNode;
 
   uidAt(id: NodeId): Uid;
@@ -80,23 +80,26 @@ export interface Graph {
   isUnlisted(id: NodeId): boolean;
   isBeingDeleted(id: NodeId): boolean;
   isDeletingDependents(id: NodeId): boolean;
-  /** `deletionTimestamp` and FG, both at the last event: a waiting owner. Unlike `deletingDependents` this ends when FG goes. */
+  /**
+   * True for a waiting owner: `deletionTimestamp` and the foreground finalizer, both at the last event. Unlike `deletingDependents`, this
+   * ends when the finalizer is removed.
+   */
   isWaiting(id: NodeId): boolean;
-  /** A small integer that two nodes share exactly if they have the same apiVersion and kind. */
+  /** A small integer that is equal for two nodes exactly if they have the same apiVersion and kind. */
   kindAt(id: NodeId): number;
   kindOf(kind: number): { readonly apiVersion: string; readonly kind: string };
   /**
-   * Plural of the resource whose monitor showed the node last: where the object is, whatever else is served of its kind. Undefined for
-   * virtual nodes.
+   * The plural of the resource whose monitor showed the node last: it names the object's path, whatever other resources of its kind are
+   * served. Undefined for virtual nodes.
    */
   resourceAt(id: NodeId): string | undefined;
 
   /** Calls back once for each node, in no particular order. */
   forEachNode(visit: (id: NodeId) => void): void;
   hasDependents(id: NodeId): boolean;
-  /** Calls back once for each dependent, however many references it has to this node; stops when `visit` returns false. */
+  /** Calls back once for each dependent, even if it has several references to this node. Stops if `visit` returns false. */
   forEachDependent(id: NodeId, visit: (dependent: NodeId) => boolean | void): void;
-  /** Calls back once for each reference, in order: the owner's node, or -1 when the owner has none; and the kind it names. */
+  /** Calls back once for each reference, in order, with the owner's node (-1 if it has none) and the kind in the reference. */
   forEachOwner(id: NodeId, visit: (owner: NodeId, blocking: boolean, kind: number) => void): void;
   ownerReferencesAt(id: NodeId): OwnerReference[];
   dependents(uid: Uid): Uid[];
@@ -109,8 +112,8 @@ export interface Graph {
   /** The references of a node to uids that have no node, in order. */
   missingOwners(id: NodeId): OwnerReference[];
   /**
-   * The uid is known to be gone under exactly these coordinates, seen from a dependent in this namespace (empty: cluster-
-   * scoped). Half of COL-111; the other half is the AbsentOwnerCache.
+   * True if the uid is known to be gone at exactly these coordinates, for a dependent in this namespace (empty if cluster-scoped). This is
+   * half of COL-111; the other half is the AbsentOwnerCache.
    */
   isKnownGone(coordinates: Coordinates, namespace: string): boolean;
 }

@@ -20,7 +20,7 @@ export function linkReferences(graph: OwnershipGraph, node: number, columns: Obj
   for (let i = 0; i < columns.ownerCount; i++) {
     const known = effects.length;
     last = linkReference(graph, node, columns, { at: i * OWNER_FIELDS, last, effects });
-    // The owner was not virtual before, or it would not have been queued just now.
+    // The owner was not virtual before, otherwise it would have been queued just now.
     if (trouble === 'none' && effects.length === known) trouble = troubleWith(graph, node, last, effects);
   }
   if (columns.ownerCount === 1 && !references.isExplicit(last)) {
@@ -30,8 +30,8 @@ export function linkReferences(graph: OwnershipGraph, node: number, columns: Obj
 }
 
 /**
- * Gives an observed node the references of the columns instead of its own: COL-053...COL-056, BETTER-5. One that was out of its reach
- * and is dropped, or put right, had kept everybody from touching the node (COL-113): what is left decides from now on.
+ * Replaces the references of an observed node by those of the columns (COL-053...COL-056, BETTER-5). While a reference was out of reach,
+ * nothing was done with the node (COL-113). Once that reference is removed or corrected, the others decide.
  */
 export function replaceReferences(
   graph: OwnershipGraph,
@@ -80,7 +80,7 @@ function byOwner({ references }: OwnershipGraph, first: Edge): Map<number, Edge[
   return found;
 }
 
-/** Some reference of before is there no more: its owner is not referred to, or under other coordinates. */
+/** True if a previous reference no longer exists, so that its owner is no longer referred to, or only at other coordinates. */
 function lostOne(before: ReadonlyMap<number, readonly Edge[]>, graph: OwnershipGraph, node: number): boolean {
   const { references } = graph;
   const left = byOwner(graph, references.firstReference(node));
@@ -91,7 +91,7 @@ function lostOne(before: ReadonlyMap<number, readonly Edge[]>, graph: OwnershipG
   return false;
 }
 
-/** An owner is gone, waits for its dependents, or is not what the reference says it is. */
+/** True if an owner is gone, waits for its dependents, or differs from the reference. */
 function needsALook(graph: OwnershipGraph, node: number): boolean {
   const { nodes, references } = graph;
   for (let edge = references.firstReference(node); edge !== NONE; edge = references.nextReference(edge)) {
@@ -114,7 +114,7 @@ interface LinkInput {
   readonly effects: Effect[];
 }
 
-/** Appends one reference, with a virtual node for an owner that has none (COL-070). */
+/** Appends one reference, and creates a virtual node for an owner that has none (COL-070). */
 function linkReference(graph: OwnershipGraph, node: number, columns: ObjectColumns, input: LinkInput): Edge {
   const { nodes, references } = graph;
   let owner = nodes.findOwner(columns, input.at);
@@ -125,7 +125,7 @@ function linkReference(graph: OwnershipGraph, node: number, columns: ObjectColum
   return references.append(node, owner, columns, input.at, input.last);
 }
 
-/** Why a reference to a uid that was known before makes its holder "potentially invalid" (COL-078). */
+/** The reason why a reference to a known uid makes its holder "potentially invalid" (COL-078). */
 type Trouble = 'none' | 'mismatch' | 'ownerKnownAbsent' | 'referenceDropped';
 
 function troubleWith(graph: OwnershipGraph, node: number, edge: Edge, effects: Effect[]): Trouble {

@@ -25,16 +25,16 @@ import { ColumnsFromObject } from './columns-from-object.ts';
 import { Sibling } from './tables/sibling.ts';
 
 export interface OwnershipGraphOptions {
-  /** Any 32-bit number; a secret one keeps others from choosing uids that collide. */
+  /** Any 32-bit number. A secret one prevents others from choosing uids that collide. */
   readonly hashSeed?: number;
-  /** The cache that `dropAbsentOwner` effects are meant for: while it is empty there are none. Without it, always. */
+  /** The cache for `dropAbsentOwner` effects. While it is empty, there are none. Without a cache, there are always some. */
   readonly absentOwners?: { readonly size: number };
 }
 
 export interface GraphBytes {
-  /** Typed arrays as allocated, room to grow included. Shared texts (namespaces, kinds) are not counted. */
+  /** The allocated size of typed arrays, including room to grow. Shared texts (namespaces, kinds) are not counted. */
   readonly allocated: number;
-  /** Of names: in use, and free but kept for the next name. */
+  /** Bytes of names: in use, and free but kept for the next name. */
   readonly names: { readonly used: number; readonly free: number };
 }
 
@@ -47,14 +47,14 @@ export interface GraphBytes {
  * `historyReset` are O(nodes), about a millisecond per million plus their effects. Growth steps: see NodeTable and UidIndex.
  */
 export class OwnershipGraph implements Graph {
-  /** For `apply` and the files of this folder only. */
+  /** Only for `apply` and the files of this folder. */
   readonly nodes: NodeStore;
   readonly references: ReferenceStore;
   readonly resources: ResourceTable;
-  /** The resource of the event that `apply` is at. */
+  /** The resource of the event that `apply` handles. */
   readonly hash: EventHash;
   readonly sibling = new Sibling();
-  /** Objects of events become columns here; overwritten by each such event. */
+  /** Objects of events are converted into these columns; each such event overwrites them. */
   readonly columns = new ColumnsFromObject();
   readonly #hashSeed: number;
   readonly #absentOwners: { readonly size: number } | undefined;
@@ -68,12 +68,12 @@ export class OwnershipGraph implements Graph {
     this.resources = new ResourceTable(this.nodes.kinds, from?.resources);
   }
 
-  /** An independent copy, to try things out on: one copy of the arrays. */
+  /** An independent copy for simulations, made by copying the arrays. */
   clone(): OwnershipGraph {
     return new OwnershipGraph({}, this);
   }
 
-  /** The next events are about these objects: brings what `apply` looks at first into the cache. Changes nothing. */
+  /** Prefetches the memory that `apply` needs for the next events, which are about these objects. Changes nothing. */
   expect(objects: readonly ObjectColumns[], count: number): void {
     this.nodes.expect(objects, count);
   }
@@ -214,13 +214,13 @@ export class OwnershipGraph implements Graph {
     return found;
   }
 
-  /** Whether anybody refers to the object that an event shows, be it gone or not. */
+  /** True if any object, existing or gone, refers to the object that an event shows. */
   isReferredTo(columns: ObjectColumns): boolean {
     const owner = this.nodes.findObject(columns);
     return owner !== NONE && this.references.firstDependent(owner) !== NONE;
   }
 
-  /** Whether an object refers to the one that an event shows. */
+  /** True if an object refers to the one that an event shows. */
   refersTo(dependent: Uid, columns: ObjectColumns): boolean {
     const { nodes, references } = this;
     const node = nodes.find(dependent);
@@ -278,12 +278,12 @@ export class OwnershipGraph implements Graph {
     );
   }
 
-  /** Somebody may have cached that a uid is absent. */
+  /** True if some uid may be cached as absent. */
   get hasAbsences(): boolean {
     return this.#absentOwners === undefined || this.#absentOwners.size > 0;
   }
 
-  /** Frees the room of released names. O(nodes), and only after at least half of the room was released. */
+  /** Frees the memory of released names. O(nodes), and only after at least half of it was released. */
   compactNamesWhenDue(): void {
     if (!this.nodes.needsCompaction) return;
     this.nodes.compactNames((move) => this.references.moveNames(move));

@@ -2,11 +2,11 @@ import type { Identity } from '../types/identity.ts';
 import { KIND, NAMESPACE, NONE } from './tables/node-table.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
 
-/** How a dependent's references to a uid fit an identity with that uid (COL-074). It can both match and mismatch. */
+/** How a dependent's references to a uid fit an identity with that uid (COL-074). Both fields can be true. */
 export interface Fit {
   readonly matches: boolean;
   readonly mismatches: boolean;
-  /** The identity is cluster-scoped or in the dependent's namespace; when not, nothing matches. */
+  /** The identity is cluster-scoped or in the dependent's namespace; otherwise nothing matches. */
   readonly inReach: boolean;
 }
 
@@ -17,7 +17,7 @@ const FITS: readonly Fit[] = [0, 1, 2, 3].map((bits) => ({
 }));
 const OUT_OF_REACH: Fit = { matches: false, mismatches: true, inReach: false };
 
-/** Calls back once for each dependent of the node. O(dependents), without strings for the usual references. */
+/** Calls back once for each dependent of the node. O(dependents), without creating strings for usual references. */
 export function partitionDependents(
   graph: OwnershipGraph,
   node: number,
@@ -26,7 +26,7 @@ export function partitionDependents(
 ): void {
   const { nodes, references } = graph;
   const { apiVersion, kind } = nodes.kinds.words(nodes.table.get(node, KIND));
-  /** What holds for every reference that derives its coordinates from the node. */
+  /** The result for every reference that takes its coordinates from the node. */
   const derivedFits =
     nodes.name(node) === identity.name && kind === identity.kind && apiVersion === identity.apiVersion;
   const namespaceWord = new TextEncoder().encode(identity.namespace);

@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
  * Paths of keys that a type does not declare, in document order: `spec.template.spec.containers[0].x` (API-231). Field
  * names match case-sensitively (API-233). At most 100, as upstream.
  *
- * Only for documents that have some: decoding notices cheaply whether there is any.
+ * Called only for documents with unknown fields, which decoding detects cheaply.
  */
 export function unknownFields(object: Json, typeName: string): string[] {
   const found: string[] = [];

@@ -6,7 +6,7 @@ import { claimSpecWarnings, podWarnings } from './warnings-pod.ts';
 
 interface KindWarnings {
   readonly onCreate: (object: Fields) => string[];
-  /** Only what counts generations, and when it rises; absent: nothing is said on updates. */
+  /** Warnings of an update. They are given only if the update raises the generation. If absent, updates have no warnings. */
   readonly onChange?: (object: Fields) => string[];
 }
 
@@ -25,7 +25,7 @@ const WARNINGS: Readonly<Record<string, KindWarnings>> = {
   'networking.k8s.io/ingresses': { onCreate: ingressWarnings },
 };
 
-/** Warnings about a built-in object that is accepted all the same (API-010): registry `WarningsOnCreate`, `WarningsOnUpdate`. */
+/** Warnings about a built-in object that is nevertheless accepted (API-010): registry `WarningsOnCreate`, `WarningsOnUpdate`. */
 export function builtinWarnings(
   { group, resource }: Pick<ResourceInfo, 'group' | 'resource'>,
   next: KubeObject,

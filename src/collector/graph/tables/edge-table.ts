@@ -1,11 +1,11 @@
 import { NONE } from './node-table.ts';
 
-/** Bits of a reference's flags: whether the field is there, and whether it is true. */
+/** Bits of a reference's flags: whether the field is present, and whether it is true. */
 export const HAS_CONTROLLER = 1;
 export const CONTROLLER = 2;
 export const HAS_BLOCK = 4;
 export const BLOCK = 8;
-/** The coordinates differ from those of the owner's node and are kept here. */
+/** The coordinates differ from those of the owner's node and are stored here. */
 export const EXPLICIT = 16;
 
 /** Offsets in a row of eight words. */
@@ -19,7 +19,7 @@ export const EDGE_SIBLING = 4;
 export const EDGE_KIND = 5;
 /** Only with EXPLICIT: address of the name. */
 export const EDGE_NAME = 6;
-/** The flags, and above them (eight bits on) the length of the name. */
+/** The flags, and in the bits from eight on the length of the name. */
 export const EDGE_FLAGS = 7;
 export const EDGE_LENGTH_SHIFT = 8;
 
@@ -27,8 +27,8 @@ const ROW = 8;
 const INITIAL = 64;
 
 /**
- * References that a node cannot hold itself: of nodes with more than one, and of those whose coordinates are not their
- * owner's. 32 bytes each. Growth by half; never shrinks.
+ * References that a node cannot hold itself: those of nodes with several, and those with other coordinates than their owner. 32 bytes each.
+ * Grows by half; never shrinks.
  */
 export class EdgeTable {
   rows: Int32Array = new Int32Array(INITIAL * ROW);

@@ -11,7 +11,7 @@ import {
 } from '../../../api/codec/metadata/metadata-columns.ts';
 import type { ObjectColumns } from '../../types/object-columns.ts';
 
-/** The bits of `low` that are the state itself: deletionTimestamp, and the presence of FG and ORPHAN. */
+/** The bits of `low` that are the state itself: deletionTimestamp, and the presence of the two finalizers. */
 export const HASH_STATE = 0b111;
 
 /**
@@ -43,7 +43,7 @@ export class EventHash {
     }
     for (let at = 0, end = ownerCount * OWNER_FIELDS; at < end; at += OWNER_FIELDS) {
       const flags = owners[at + OWNER_FLAGS]!;
-      // A uid that is a text has no words, but stands before the other texts.
+      // A uid that is a text has no words, but precedes the other texts.
       const first = (flags & OWNER_UID_IS_TEXT) === 0 ? OWNER_NAME_RANGE : OWNER_UID_RANGE;
       for (let i = OWNER_UID; i < OWNER_UID + 4; i++) {
         a = Math.imul(a ^ owners[at + i]!, 0x85ebca6b);
@@ -78,10 +78,9 @@ export class EventHash {
   }
 
   /**
-   * The references by the bytes of their messages. The same reference may have other bytes in another encoding, or in that of
-   * another server; then the two hashes differ and everything is compared, which is slow and right.
-   *
-   * Each word goes into one of two pairs of lanes, so that two multiplications wait for two others and not for four.
+   * Hashes the references by the bytes of their messages. The same reference may have other bytes in another encoding, or from another
+   * server; then the hashes differ and everything is compared, which is slow but right. Each word goes into one of two pairs of lanes, so
+   * that two multiplications wait for two others instead of four.
    */
   #ofMessages({ bytes, owners, ownerCount }: ObjectColumns, low: number, high: number): void {
     const view = viewOf(bytes);
@@ -105,7 +104,7 @@ export class EventHash {
         continue;
       }
       for (; i < stop; i += 8) {
-        // The last two words take up again what the ones before have, instead of a loop over the rest.
+        // The last two words overlap those before them, which avoids a loop over the remaining bytes.
         const from = i + 8 <= stop ? i : stop - 8;
         const even = view.getInt32(from, true);
         const odd = view.getInt32(from + 4, true);

@@ -1,11 +1,13 @@
 import { TextScratch } from './text-scratch.ts';
 import { WordTable } from './word-table.ts';
 
-/** Between apiVersion and kind; neither can contain it. */
+/** The separator of apiVersion and kind; neither can contain it. */
 const SEPARATOR = 0;
 const SEPARATOR_TEXT = '\u0000';
 
-/** Pairs of apiVersion and kind as small integers, counted by their users. Anybody can invent kinds in references. */
+/**
+ * Pairs of apiVersion and kind as small integers, with a count of their users, because references may name any number of invented kinds.
+ */
 export class KindTable {
   readonly #words: WordTable;
   #buffer: Uint8Array = new Uint8Array(256);
@@ -35,7 +37,7 @@ export class KindTable {
     return this.#words.acquire(bytes, start, end);
   }
 
-  /** -1 when nobody uses it. */
+  /** -1 if it is not in use. */
   find(apiVersion: string, kind: string): number {
     const { bytes, start, end } = this.#scratch.encode(apiVersion + SEPARATOR_TEXT + kind);
     return this.#words.find(bytes, start, end);

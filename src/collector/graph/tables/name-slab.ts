@@ -5,9 +5,9 @@ const CHUNK_UNITS = 1 << 18;
 const CHUNK_BYTES = CHUNK_UNITS * 4;
 const CHUNK_SHIFT = 18;
 const CHUNK_MASK = CHUNK_UNITS - 1;
-/** The first chunk begins small and doubles, so that a small graph is small. */
+/** The first chunk begins small and doubles, so that a small graph takes little memory. */
 const FIRST_CHUNK_BYTES = 1 << 12;
-/** The longest name a slab holds; a longer one (only references can have it) is the node table's business. */
+/** The longest name that a slab holds. The node table keeps longer ones, which only references can have. */
 export const SLAB_NAME_MAX = 254;
 const CLASSES = 65;
 const NONE = 0xffffffff;
@@ -24,9 +24,9 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 export class NameSlab {
   #chunks: Uint8Array[] = [];
   #words: Int32Array[] = [];
-  /** First free room by number of units. */
+  /** First free space by number of units. */
   #free: Uint32Array = new Uint32Array(CLASSES).fill(NONE);
-  /** Units handed out so far, free ones among them. */
+  /** Units handed out so far, including free ones. */
   #used = 0;
   #freeUnits = 0;
   /** Units of all chunks. */
@@ -44,7 +44,7 @@ export class NameSlab {
     return this.#capacity * 4;
   }
 
-  /** Copies `bytes[start..end)`; the address together with the length finds it again. */
+  /** Copies `bytes[start..end)`. The address and the length identify it. */
   store(bytes: Uint8Array, start: number, end: number): number {
     const length = end - start;
     const address = this.#room((length + 3) >>> 2);
@@ -52,7 +52,7 @@ export class NameSlab {
     const words = this.#words[address >>> CHUNK_SHIFT]!;
     let to = address & CHUNK_MASK;
     let i = start;
-    // A loop, because a call costs more than the thirty bytes of a usual name.
+    // A loop, because for a usual name of thirty bytes a call costs more.
     for (; i + 4 <= end; i += 4) words[to++] = view.getInt32(i, LITTLE_ENDIAN);
     if (i === end) return address;
     const chunk = this.#chunks[address >>> CHUNK_SHIFT]!;
@@ -106,7 +106,7 @@ export class NameSlab {
       this.#freeUnits -= units;
       return free;
     }
-    // A name never crosses a chunk; what is left at the end is chained as room of its own size.
+    // A name never crosses a chunk; the rest of a chunk joins the free list of its size.
     const left = CHUNK_UNITS - (this.#used & CHUNK_MASK);
     if (this.#used > 0 && left < units) {
       this.release(this.#used, left * 4);
@@ -114,7 +114,7 @@ export class NameSlab {
     }
     const address = this.#used;
     this.#used += units;
-    // Also an empty name has an address in a chunk.
+    // An empty name also has an address in a chunk.
     while (this.#used > this.#capacity || address >= this.#capacity) this.#grow();
     return address;
   }

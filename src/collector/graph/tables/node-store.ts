@@ -33,12 +33,12 @@ import { TextScratch } from './text-scratch.ts';
 import { UidIndex } from './uid-index.ts';
 import { WordTable } from './word-table.ts';
 
-/** Nodes that are brought into the cache at a time. */
+/** The number of nodes that are prefetched at a time. */
 const EXPECTED = 32;
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The holder of a name: a node, or a reference with coordinates of its own. */
+/** The holder of a name: a node, or a reference with its own coordinates. */
 export type NameHolder = number;
 export const holderOfNode = (node: number): NameHolder => node * 2;
 export const holderOfEdge = (edge: number): NameHolder => edge * 2 + 1;
@@ -46,8 +46,8 @@ export const holderOfEdge = (edge: number): NameHolder => edge * 2 + 1;
 /**
  * Nodes without their references: uid, identity, state and flags, in the node table and the tables of shared texts.
  *
- * Invariants: a uid has at most one node; a node that is not free is in the uid index; every text a node uses counts it as a
- * user. References and their lists are `ReferenceStore`'s.
+ * Invariants: a uid has at most one node; a node that is not free is in the uid index; every text that a node uses counts it as a user.
+ * `ReferenceStore` holds references and their lists.
  */
 export class NodeStore {
   readonly table: NodeTable;
@@ -57,12 +57,12 @@ export class NodeStore {
   readonly #uidTexts: WordTable;
   readonly #index: UidIndex;
   #slab: NameSlab;
-  /** Names too long for the slab: only references can have them, so they are few. */
+  /** Names too long for the slab. Only references can have them, so they are few. */
   readonly #longNames: Map<NameHolder, Uint8Array>;
   readonly #scratch = new TextScratch();
   readonly #words = new UuidWords();
   readonly #expected = new Int32Array(EXPECTED);
-  /** Means nothing; without it loads that nobody uses would be left out. */
+  /** The value has no meaning; without it the compiler would remove the loads. */
   touched = 0;
   /** Nodes by state, indexed by STATE_*. */
   readonly #states: [number, number, number, number];
@@ -94,7 +94,7 @@ export class NodeStore {
     return this.kinds.size + this.namespaces.size + this.#uidTexts.size + this.#longNames.size;
   }
 
-  /** Names take more room than they need by this factor at most, or less than a MiB: more than half of it is free. */
+  /** Maximum ratio of the memory of names to the memory in use, beyond the first MiB. */
   get needsCompaction(): boolean {
     return this.#slab.freeUnits * 2 > this.#slab.usedUnits && this.#slab.allocatedBytes > 2 ** 20;
   }
@@ -103,7 +103,7 @@ export class NodeStore {
     return this.table.allocatedBytes + this.#index.allocatedBytes + this.#slab.allocatedBytes;
   }
 
-  /** Bytes of names, and what they take. */
+  /** Bytes of names, in use and free. */
   get nameBytes(): { readonly used: number; readonly free: number } {
     const free = this.#slab.freeUnits * 4;
     return { used: this.#slab.usedUnits * 4 - free, free };
@@ -124,7 +124,7 @@ export class NodeStore {
     return this.table.has(node, bits);
   }
 
-  /** The slot of a uid in any state but free, or -1. */
+  /** The slot of a uid in any state except free, or -1. */
   find(uid: Uid): number {
     const { bytes, start, end } = this.#scratch.encode(uid);
     if (this.#words.parse(bytes, start, end)) {
@@ -139,8 +139,8 @@ export class NodeStore {
   }
 
   /**
-   * Touches what `findObject` is going to look at: first the places in the index of all of them, then their rows. Loads that do not wait
-   * for each other are under way together.
+   * Prefetches the memory that `findObject` will read: first the index entries of all objects, then their rows. Independent loads run at
+   * the same time.
    */
   expect(objects: readonly ObjectColumns[], count: number): void {
     const expected = this.#expected;
@@ -157,7 +157,7 @@ export class NodeStore {
     }
   }
 
-  /** `at`: first word of the reference in `columns.owners`. */
+  /** `at` is the first word of the reference in `columns.owners`. */
   findOwner(columns: ObjectColumns, at: number): number {
     const { owners } = columns;
     if ((owners[at + OWNER_FLAGS]! & OWNER_UID_IS_TEXT) !== 0) {
@@ -172,7 +172,7 @@ export class NodeStore {
     );
   }
 
-  /** An observed node without references or dependents, for a uid that has no slot. */
+  /** Creates an observed node without references or dependents, for a uid that has no slot. */
   createObserved(columns: ObjectColumns, kind: number): number {
     const node = columns.uidIsText
       ? this.#createText(columns.bytes, columns.uidStart, columns.uidEnd)
@@ -187,7 +187,7 @@ export class NodeStore {
     return node;
   }
 
-  /** A virtual node with a reference's coordinates and a dependent's namespace (COL-070). */
+  /** Creates a virtual node with a reference's coordinates and a dependent's namespace (COL-070). */
   createVirtual(columns: ObjectColumns, at: number, namespace: number): number {
     const { bytes, owners } = columns;
     const node =
@@ -208,7 +208,7 @@ export class NodeStore {
     return node;
   }
 
-  /** Nobody refers to it and it refers to nobody any more. */
+  /** Frees a node that has no references and no dependents. */
   free(node: number): void {
     const { table } = this;
     this.#index.remove(node);
@@ -242,7 +242,7 @@ export class NodeStore {
     );
   }
 
-  /** The reference's coordinates are those of the node (the uid is known to be equal). */
+  /** True if the reference has the coordinates of the node (the uid is known to be equal). */
   ownerMatches(node: number, columns: ObjectColumns, at: number): boolean {
     const { table } = this;
     const { owners } = columns;
@@ -258,7 +258,7 @@ export class NodeStore {
     );
   }
 
-  /** Kind, name and namespace are those of the object (the uid is known to be equal). */
+  /** True if kind, name and namespace equal those of the object (the uid is known to be equal). */
   objectMatches(node: number, columns: ObjectColumns, kind: number): boolean {
     const { table } = this;
     const { bytes } = columns;
@@ -276,7 +276,7 @@ export class NodeStore {
     );
   }
 
-  /** Replaces kind, name and namespace. References derived from the node must have been made explicit before. */
+  /** Replaces kind, name and namespace. References that derive from the node must have been made explicit before. */
   setIdentity(node: number, identity: Pick<Identity, 'apiVersion' | 'kind' | 'name' | 'namespace'>): void {
     const { table } = this;
     const kind = this.kinds.acquireText(identity.apiVersion, identity.kind);
@@ -311,10 +311,10 @@ export class NodeStore {
     return { apiVersion, kind, namespace: this.namespace(node), name: this.name(node), uid: this.uid(node) };
   }
 
-  /** Stores a name for a holder; returns its address, and `nameLengthOf` the length to keep with it. */
+  /** Stores a name for a holder and returns its address. The caller stores `nameLengthOf` with it. */
   storeName(holder: NameHolder, bytes: Uint8Array, start: number, end: number): number {
     if (end - start <= SLAB_NAME_MAX) return this.#slab.store(bytes, start, end);
-    // A copy; `slice` of a Buffer would be none.
+    // Copies the bytes, because `slice` of a Buffer would share them.
     this.#longNames.set(holder, new Uint8Array(bytes.subarray(start, end)));
     return 0;
   }
@@ -349,7 +349,7 @@ export class NodeStore {
     return length === LONG_NAME ? utf8.decode(this.#longNames.get(holder)) : this.#slab.text(address, length);
   }
 
-  /** Copies every name into a fresh slab; `others` lets further holders bring theirs. O(nodes). */
+  /** Copies every name into a new slab; `others` copies those of other holders. O(nodes). */
   compactNames(others: (move: (address: number, length: number) => number) => void): void {
     const from = this.#slab;
     const to = new NameSlab();

@@ -2,30 +2,30 @@ import { type EventHash, HASH_STATE } from './event-hash.ts';
 
 /** Bits of a node's flags. */
 export const STATE_MASK = 0b11;
-/** On the free list. */
+/** A free slot. */
 export const STATE_FREE = 0;
 export const STATE_VIRTUAL = 1;
 export const STATE_OBSERVED = 2;
-/** Known to be gone, kept while somebody refers to it (BETTER-15). */
+/** Known to be gone, and kept while a reference names it (BETTER-15). */
 export const STATE_GONE = 3;
 export const BEING_DELETED = 1 << 2;
 export const DELETING_DEPENDENTS = 1 << 3;
-/** The finalizers as the last event showed them (BETTER-7). */
+/** The finalizers at the last event (BETTER-7). */
 export const FOREGROUND = 1 << 4;
 export const ORPHAN = 1 << 5;
 export const OTHER_FINALIZERS = 1 << 6;
-/** The uid is a text of the side table; the first word is its id there. */
+/** The uid is a text of the side table, and the first word is its id there. */
 export const UID_IS_TEXT = 1 << 7;
-/** Exactly one reference, derived from its owner: REFS is the owner. */
+/** Exactly one reference, derived from its owner; REFS is the owner. */
 export const REFS_INLINE = 1 << 8;
-/** One or more references in the edge table: REFS is the first. */
+/** One or more references in the edge table; REFS is the first. */
 export const REFS_CHAIN = 1 << 9;
 /** Flags of the inline reference, four bits in the order of edge-table.ts. */
 export const INLINE_SHIFT = 10;
 export const INLINE_MASK = 0b1111 << INLINE_SHIFT;
-/** Was in the list that is being read (`listStarted`). */
+/** It was in the list that is being read (`listStarted`). */
 export const SEEN = 1 << 14;
-/** The resource that showed it last has not come up yet to the version that another one had shown (COL-212). */
+/** The resource that showed it last has not yet reached the version that another one had shown (COL-212). */
 export const BEHIND = 1 << 15;
 
 export const FINALIZERS = FOREGROUND | ORPHAN | OTHER_FINALIZERS;
@@ -54,7 +54,7 @@ export const FIRST = 13;
 /** Neighbours of the inline reference in its owner's list of dependents. */
 export const NEXT = 14;
 export const PREV = 15;
-/** A power of two, so that a node is a shift away. */
+/** A power of two, so that a node's row is found by a shift. */
 const ROW_SHIFT = 4;
 
 /** Index in `rows` of a node's first word. */
@@ -64,33 +64,31 @@ export function rowOf(node: number): number {
 
 /** Above the flags. */
 const NAME_LENGTH_SHIFT = 16;
-/** Above that length, of an observed node: which of the monitored resources of its kind showed it last. See ResourceTable. */
+/** The bits above that length, for an observed node: which of the monitored resources of its kind showed it last. See ResourceTable. */
 export const RESOURCE_SHIFT = 24;
 export const RESOURCE_MASK = 0xff << RESOURCE_SHIFT;
 export const RESOURCES_OF_A_KIND = 256;
-/** The length of a name kept in `longNames`. */
+/** Marks a name in `longNames`. */
 export const LONG_NAME = 255;
 
 export const NONE = -1;
 
 const INITIAL = 256;
-/** Edge ids are twice as many, with a sign; and rows must fit into one array. */
+/** Edge ids are twice as large, with a sign, and all rows must fit into one array. */
 const NODES_MAX = 2 ** 27;
 const NO_VERSION = -1;
 
 /**
- * Nodes as rows of one typed array, 64 bytes each; a node is its index. Rows, and not an array for each field,
- * because events come in no order: a row is one or two misses of the cache, ten arrays would be ten.
- *
- * Growth is by doubling: at a million nodes a copy of 64 MB, some tens of milliseconds. (Room that is not used yet is no
- * resident memory.) It never shrinks: the bound is the largest number of nodes there ever was.
+ * Nodes as rows of one typed array, 64 bytes each; a node is its index. Rows, not one array for each field, because events come in no
+ * order: a row costs one or two cache misses, ten arrays would cost ten. The array doubles: at a million nodes it copies 64 MB in some tens
+ * of milliseconds. (Unused memory is not resident.) It never shrinks, so the largest number of nodes so far is its bound.
  */
 export class NodeTable {
-  /** For loops over all nodes; replaced by `allocate`. */
+  /** For loops over all nodes. `allocate` replaces the array. */
   rows: Int32Array = new Int32Array(INITIAL << ROW_SHIFT);
-  /** First of the free list, chained through NEXT. */
+  /** First of the free list, which NEXT links. */
   #free = NONE;
-  /** Nodes below this were in use at some time. */
+  /** All nodes in use are below this. */
   #end = 0;
 
   /** One more than the largest node ever in use. */
@@ -135,12 +133,12 @@ export class NodeTable {
     this.set(node, FLAGS, (this.get(node, FLAGS) & ~(0xff << NAME_LENGTH_SHIFT)) | (length << NAME_LENGTH_SHIFT));
   }
 
-  /** The EventHash of the last event; of an observed node only. */
+  /** True if the last event had this EventHash; only for an observed node. */
   hasHash(node: number, { low, high }: EventHash): boolean {
     return this.get(node, HASH_LOW) === low && this.get(node, HASH_HIGH) === high;
   }
 
-  /** The references of the last event were the same, whatever else was; of an observed node only. */
+  /** True if the last event had the same references, whatever else changed; only for an observed node. */
   hasHashOfReferences(node: number, { low, high }: EventHash): boolean {
     return ((this.get(node, HASH_LOW) ^ low) & ~HASH_STATE) === 0 && this.get(node, HASH_HIGH) === high;
   }
@@ -160,7 +158,10 @@ export class NodeTable {
     return this.#end++;
   }
 
-  /** Writes a row anew, with this uid and these flags; no references, dependents, version, hash. Kind, name and namespace must follow. */
+  /**
+   * Resets a row to this uid and these flags, without references, dependents, version and hash. The caller must then set kind, name and
+   * namespace.
+   */
   begin(node: number, w0: number, w1: number, w2: number, w3: number, flags: number): void {
     const { rows } = this;
     const at = node << ROW_SHIFT;

@@ -47,8 +47,8 @@ import {
 import type { ObjectColumns } from '../../types/object-columns.ts';
 
 /**
- * One reference: an even number is the inline reference of node `edge / 2`, an odd one row `edge >> 1` of the edge
- * table. Valid until the references of its dependent, or the identity of its owner, change.
+ * One reference. An even number is the inline reference of node `edge / 2`, an odd one row `edge >> 1` of the edge table. Valid until the
+ * references of its dependent, or the identity of its owner, change.
  */
 export type Edge = number;
 
@@ -73,7 +73,7 @@ export class ReferenceStore {
   readonly #edges: EdgeTable;
   readonly #waiting: Map<number, Waiting>;
   #count: number;
-  /** Never goes back: what is remembered of a node may outlive it. */
+  /** Never decreases, because remembered counts of a node may outlive it. */
   #additions: number;
 
   constructor(nodes: NodeStore, from?: ReferenceStore) {
@@ -144,7 +144,7 @@ export class ReferenceStore {
     return (edge & 1) !== 0 && (this.#edges.get(edge >> 1, EDGE_FLAGS) & EXPLICIT) !== 0;
   }
 
-  /** No earlier reference of the same dependent names the same owner: by this edge the dependent is visited once. */
+  /** True if no earlier reference of the same dependent names the same owner, so that each dependent is visited once. */
   isFirstToOwner(edge: Edge): boolean {
     if ((edge & 1) === 0) return true;
     const owner = this.ownerOf(edge);
@@ -175,7 +175,7 @@ export class ReferenceStore {
     return { apiVersion, kind, name, uid };
   }
 
-  /** The coordinates of the dependent's first reference to the owner; it has one. */
+  /** The coordinates of the dependent's first reference to the owner. There must be one. */
   firstTo(dependent: number, owner: number): Coordinates {
     let edge = this.firstReference(dependent);
     while (this.ownerOf(edge) !== owner) edge = this.nextReference(edge);
@@ -191,7 +191,7 @@ export class ReferenceStore {
     };
   }
 
-  /** The two references, to one owner, have the same coordinates. */
+  /** True if the two references, to one owner, have the same coordinates. */
   sameCoordinates(a: Edge, b: Edge): boolean {
     if (!this.isExplicit(a) || !this.isExplicit(b)) return this.isExplicit(a) === this.isExplicit(b);
     const left = this.coordinatesOf(a);
@@ -199,7 +199,7 @@ export class ReferenceStore {
     return left.name === right.name && left.kind === right.kind && left.apiVersion === right.apiVersion;
   }
 
-  /** The node has exactly these references: number, order, uids, coordinates and flags. */
+  /** True if the node has exactly these references: number, order, uids, coordinates and flags. */
   equals(node: number, columns: ObjectColumns): boolean {
     let edge = this.firstReference(node);
     for (let i = 0; i < columns.ownerCount; i++) {
@@ -216,8 +216,8 @@ export class ReferenceStore {
   // Changing.
 
   /**
-   * Adds the reference at `columns.owners[at]` behind `last`, the node's last one so far, or -1. Returns the edge. The
-   * only reference of an object is kept in its node.
+   * Appends the reference at `columns.owners[at]` after `last`, the node's last reference so far, or -1. Returns the edge. The only
+   * reference of an object is stored in its node.
    */
   append(node: number, owner: number, columns: ObjectColumns, at: number, last: Edge): Edge {
     const derived = this.#nodes.ownerMatches(owner, columns, at);
@@ -232,7 +232,7 @@ export class ReferenceStore {
     return edge;
   }
 
-  /** Gives a node that has none its only reference, which has its owner's coordinates. */
+  /** Gives a node without references its only one, which has its owner's coordinates. */
   appendDerived(node: number, owner: number, flags: number): Edge {
     const { table } = this.#nodes;
     const bits = table.get(node, FLAGS) & ~INLINE_MASK;
@@ -254,8 +254,8 @@ export class ReferenceStore {
   }
 
   /**
-   * Takes all references from the node without taking them from their owners' lists: the node can get new ones while the old
-   * ones keep their owners alive. `drop` must follow. Returns the first, or -1.
+   * Detaches all references from the node, but leaves them in their owners' lists, so that the node can get new references while the old
+   * ones keep their owners. `drop` must follow. Returns the first, or -1.
    */
   detach(node: number): Edge {
     const { table } = this.#nodes;
@@ -266,7 +266,7 @@ export class ReferenceStore {
     return first;
   }
 
-  /** Removes detached references from their owners' lists. Virtual and gone owners that lose their last one are freed. */
+  /** Removes detached references from their owners' lists. Frees virtual and gone owners that lose their last reference. */
   drop(first: Edge): void {
     for (let edge = first; edge !== NONE;) {
       const next = this.nextReference(edge);
@@ -285,7 +285,7 @@ export class ReferenceStore {
     }
   }
 
-  /** Counts the blocking references to a node that begins to wait; from now on they are kept count of. */
+  /** Counts the blocking references to a node that begins to wait, and updates the counts from now on. */
   beginWaiting(node: number): void {
     if (this.#waiting.has(node)) return;
     let count = 0;
@@ -303,14 +303,14 @@ export class ReferenceStore {
     return this.#waiting.get(node);
   }
 
-  /** Gives the owner another identity; references keep the coordinates they had. O(dependents). */
+  /** Gives the owner another identity; references keep their coordinates. O(dependents). */
   rename(owner: number, identity: Identity): void {
     const nodes = this.#nodes;
     const before = nodes.kinds.words(nodes.table.get(owner, KIND));
     const moved =
       nodes.name(owner) !== identity.name || before.kind !== identity.kind || before.apiVersion !== identity.apiVersion;
-    // Two passes, because a derived reference has to be written down before the name changes, and one that fits
-    // the new name can only be recognised after. A reference written down in the first never fits in the second.
+    // There are two passes, because a derived reference must become explicit before the name changes, and one that fits the new name can
+    // only be recognized afterwards. A reference that the first pass made explicit never fits in the second.
     if (moved) this.#forEachEdge(owner, (edge) => this.#makeExplicit(edge));
     nodes.setIdentity(owner, identity);
     if (moved) this.#forEachEdge(owner, (edge) => this.#makeDerived(edge));
@@ -347,7 +347,7 @@ export class ReferenceStore {
     else this.#nodes.table.set(owner, FIRST, next);
   }
 
-  /** Puts one edge into the place of another in the owner's list. */
+  /** Replaces one edge by another in the owner's list. */
   #replace(old: Edge, edge: Edge, owner: number): void {
     const next = this.nextDependent(old);
     const prev = this.#prevDependent(old);
@@ -372,7 +372,7 @@ export class ReferenceStore {
     else this.#edges.set(edge >> 1, EDGE_PREV, value);
   }
 
-  /** The visitor may replace the edge it is given. */
+  /** The visitor may replace the edge that it receives. */
   #forEachEdge(owner: number, visit: (edge: Edge) => void): void {
     for (let edge = this.firstDependent(owner); edge !== NONE;) {
       const next = this.nextDependent(edge);
@@ -480,7 +480,7 @@ export class ReferenceStore {
     this.#writeCoordinates(row, kind, address, length);
   }
 
-  /** An explicit reference whose coordinates are now its owner's; alone, it goes back into its node. */
+  /** An explicit reference whose coordinates now equal its owner's. If it is the only one, it moves back into its node. */
   #makeDerived(edge: Edge): void {
     const row = edge >> 1;
     const owner = this.ownerOf(edge);
@@ -493,7 +493,7 @@ export class ReferenceStore {
   }
 }
 
-/** The flags of a reference in columns as those of an edge. */
+/** Converts the flags of a reference in columns to those of an edge. */
 function edgeFlags(owner: number): number {
   return (
     ((owner & OWNER_HAS_CONTROLLER) === 0 ? 0 : HAS_CONTROLLER) |

@@ -2,13 +2,13 @@ import type { MonitoredResource } from '../../types/event.ts';
 import type { KindTable } from './kind-table.ts';
 import { RESOURCE_SHIFT, RESOURCES_OF_A_KIND } from './node-table.ts';
 
-/** A monitored resource as its nodes have it. */
+/** A monitored resource in the form that its nodes refer to. */
 export interface ResourceEntry {
   /** Plural: `pods`. */
   readonly resource: string;
   /** Id of its apiVersion and kind. */
   readonly kind: number;
-  /** Which of the resources of that kind it is, in the place that it has in a node's flags. */
+  /** Its number among the resources of that kind, at its position in a node's flags. */
   readonly mark: number;
 }
 
@@ -24,9 +24,9 @@ const SEPARATOR = '\u0000';
 export class ResourceTable {
   readonly #kinds: KindTable;
   readonly #entries: Map<string, ResourceEntry>;
-  /** By kind; the place of an entry is its number among those of its kind. */
+  /** By kind. The index of an entry is its number among those of its kind. */
   readonly #ofKind: Map<number, (ResourceEntry | undefined)[]>;
-  /** Entries by who says so, because the events of several resources take turns and there are many of them. Emptied by `forget`. */
+  /** Entries by the object that names the resource, because events of several resources alternate. Cleared by `forget`. */
   #known = new WeakMap<MonitoredResource, ResourceEntry>();
 
   constructor(kinds: KindTable, from?: ResourceTable) {
@@ -39,7 +39,7 @@ export class ResourceTable {
     return this.#entries.size;
   }
 
-  /** Of this apiVersion, kind and plural, whichever object says so. Throws a RangeError when the kind has 256 others. */
+  /** The entry of this apiVersion, kind and plural. Throws a RangeError if the kind already has 256. */
   of(resource: MonitoredResource): ResourceEntry {
     const known = this.#known.get(resource);
     if (known !== undefined) return known;
@@ -53,7 +53,7 @@ export class ResourceTable {
     return this.#ofKind.get(kind)?.[mark >>> RESOURCE_SHIFT]?.resource;
   }
 
-  /** Nobody monitors it any more, and no observed node has it. */
+  /** Removes a resource that no monitor watches and no observed node has. */
   forget(resource: MonitoredResource): void {
     this.#known = new WeakMap();
     const key = keyOf(resource);

@@ -2,15 +2,13 @@ import type { EventHash } from './event-hash.ts';
 import { NONE } from './node-table.ts';
 
 /**
- * The owner that the object inserted just before was linked to by its only reference. Lists come in the order of names, so
- * that the next object often has the same reference: then neither its owner has to be found nor its coordinates compared.
- *
- * Invariant: `owner` has a slot, and the reference of that hash has its coordinates. Every event that could change either
- * forgets it.
+ * The owner to which the previously inserted object was linked by its only reference. Lists are ordered by name, so the next object often
+ * has the same reference; then its owner need not be found and its coordinates need not be compared. Invariant: `owner` has a slot, and the
+ * reference of that hash has its coordinates. Every event that could change either clears it.
  */
 export class Sibling {
   owner = NONE;
-  /** Those of the reference, as an edge has them. */
+  /** The flags of the reference, in the form of an edge. */
   flags = 0;
   #low = 0;
   #high = 0;

@@ -1,6 +1,6 @@
 const encoder = new TextEncoder();
 
-/** A buffer that one text after the other is encoded into. A range is valid until the next `encode`, or until `reset`. */
+/** A buffer into which texts are encoded one after the other. A range is valid until the next `encode`, or until `reset`. */
 export class TextScratch {
   #bytes: Uint8Array = new Uint8Array(1024);
   #end = 0;
@@ -9,7 +9,7 @@ export class TextScratch {
     return this.#bytes;
   }
 
-  /** Encodes at the front. */
+  /** Encodes at the start of the buffer. */
   encode(text: string): { readonly bytes: Uint8Array; readonly start: number; readonly end: number } {
     this.#end = 0;
     const end = this.append(text);
@@ -20,7 +20,7 @@ export class TextScratch {
     this.#end = 0;
   }
 
-  /** Encodes behind what is there, which may move to a larger buffer, and returns the end; it began at the end before. */
+  /** Appends the text, for which the buffer may be reallocated, and returns the new end. The text begins at the previous end. */
   append(text: string): number {
     this.#reserve(text.length * 3);
     const bytes = this.#bytes;
@@ -36,7 +36,7 @@ export class TextScratch {
     return this.#end;
   }
 
-  /** Appends, and returns the buffer as it is afterwards; the text ends at `end`. */
+  /** Appends the text, and returns the buffer. The text ends at `end`. */
   bytesAfter(text: string): Uint8Array {
     this.append(text);
     return this.#bytes;

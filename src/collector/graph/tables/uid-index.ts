@@ -18,7 +18,7 @@ export class UidIndex {
   readonly #nodes: NodeTable;
   readonly #seed: number;
   #table: Int32Array = new Int32Array(INITIAL);
-  /** Bits of a place, and of a node in an entry. A node is smaller than the table: each one in use has an entry. */
+  /** The number of bits of an index, and of a node in an entry. A node is smaller than the table, because each node in use has an entry. */
   #bits = Math.log2(INITIAL);
   #size = 0;
 
@@ -44,7 +44,7 @@ export class UidIndex {
     for (let at = hash >>> (32 - this.#bits); ; at = (at + 1) & mask) {
       const entry = table[at]!;
       if (entry === EMPTY) return -1;
-      // Equal above the node's bits.
+      // The bits above the node are equal.
       if (((entry ^ mark) & ~mask) !== 0) continue;
       const node = (entry & mask) - 1;
       const nodes = this.#nodes;
@@ -60,14 +60,14 @@ export class UidIndex {
     }
   }
 
-  /** The node at the place where these words are looked for first, whosever it is; 0 when there is none. */
+  /** The node at the first index that is probed for these words, whether or not it has them; 0 if there is none. */
   guess(w0: number, w1: number, w2: number, w3: number): number {
     const table = this.#table;
     const entry = table[hashOfUid(w0, w1, w2, w3 ^ this.#seed) >>> (32 - this.#bits)]!;
     return entry === EMPTY ? 0 : (entry & (table.length - 1)) - 1;
   }
 
-  /** The node's words are in the table already, and no other node has them. */
+  /** Inserts a node whose words are already in the table. No other node may have them. */
   insert(node: number): void {
     this.#size++;
     if (this.#size * 8 > this.#table.length * 5) this.#double(node);
@@ -102,7 +102,7 @@ export class UidIndex {
     const nodes = this.#nodes;
     this.#table = new Int32Array(this.#table.length * 2);
     this.#bits++;
-    // Along the nodes, so that only one of the two tables is walked at random: the smaller one.
+    // Loops over the nodes, so that only the smaller of the two tables is accessed at random.
     for (let node = 0; node < nodes.end; node++) if (nodes.state(node) !== STATE_FREE) this.#enter(node);
     this.#enter(added);
   }
@@ -123,7 +123,7 @@ export class UidIndex {
   }
 }
 
-/** 32 bits of which all depend on all words. */
+/** A hash of 32 bits that all depend on all words. */
 export function hashOfUid(w0: number, w1: number, w2: number, w3: number): number {
   let h = Math.imul(w0 ^ w3, 0x85ebca6b) ^ w1;
   h = Math.imul(h ^ (h >>> 15), 0xc2b2ae35) ^ w2;

@@ -22,7 +22,7 @@ export class WordTable {
   #table: Int32Array = new Int32Array(INITIAL * 2);
   #free: number[] = [];
   #size = 0;
-  /** What was acquired last, in use or not: objects come in the order of their namespaces, and the next one often has the same. */
+  /** The text that was acquired last, in use or not. Objects are ordered by namespace, so the next one often has the same. */
   #last = 0;
 
   /** Texts in use. */
@@ -30,12 +30,12 @@ export class WordTable {
     return this.#size;
   }
 
-  /** The id of `bytes[start..end)`, or -1 when it is not in use. */
+  /** The id of `bytes[start..end)`, or -1 if it is not in use. */
   find(bytes: Uint8Array, start: number, end: number): number {
     return this.#probe(bytes, start, end, hashOf(bytes, start, end));
   }
 
-  /** The id of `bytes[start..end)`, with one user more. */
+  /** The id of `bytes[start..end)`, with one more user. */
   acquire(bytes: Uint8Array, start: number, end: number): number {
     const last = this.#last;
     if (this.#words[last] !== undefined && this.equals(last, bytes, start, end)) {
@@ -54,16 +54,16 @@ export class WordTable {
       this.#users[found]!++;
       return found;
     }
-    // A copy; `slice` of a Buffer would be none.
+    // Copies the bytes, because `slice` of a Buffer would share them.
     return this.#insert(new Uint8Array(bytes.subarray(start, end)), hash);
   }
 
-  /** One user more of a text that has one. */
+  /** Adds one user to a text in use. */
   retain(id: number): void {
     this.#users[id]!++;
   }
 
-  /** One user less. */
+  /** Removes one user. */
   release(id: number): void {
     const left = --this.#users[id]!;
     if (left === 0) this.#remove(id);
@@ -137,7 +137,7 @@ export class WordTable {
     const mask = this.#table.length - 1;
     let hole = this.#hashes[id]! & mask;
     while (this.#table[hole] !== id + 1) hole = (hole + 1) & mask;
-    // Backward shift: whoever probed past the hole moves into it, so that no tombstones collect.
+    // Backward shift: entries after the hole move into it, so that no tombstones remain.
     for (let at = (hole + 1) & mask; this.#table[at] !== 0; at = (at + 1) & mask) {
       const home = this.#hashes[this.#table[at]! - 1]! & mask;
       if (((at - home) & mask) >= ((at - hole) & mask)) {

@@ -2,14 +2,14 @@ import type { OwnerReference } from '../../../api/meta/object-meta.ts';
 import type { DeletedEvent, MonitoredResource, ObservedEvent } from '../../types/event.ts';
 
 export const pods: MonitoredResource = { apiVersion: 'v1', kind: 'Pod', resource: 'pods' };
-/** Of the kind that {@link pods} has, in the same version: other objects. */
+/** A resource with the kind and version of {@link pods}, but other objects. */
 export const standbyPods: MonitoredResource = { ...pods, resource: 'standbypods' };
 export const nodes: MonitoredResource = { apiVersion: 'v1', kind: 'Node', resource: 'nodes' };
 export const replicaSets: MonitoredResource = { apiVersion: 'apps/v1', kind: 'ReplicaSet', resource: 'replicasets' };
 
 export const cluster = { namespace: '' };
 
-/** An object for tests; everything but the uid has a default: the name is the uid, the namespace `ns`. */
+/** An object for tests with a default for everything but the uid: the name is the uid, the namespace `ns`. */
 export interface TestObject {
   readonly uid: string;
   readonly name?: string;

@@ -2,7 +2,7 @@ import type { OwnerReference } from '../../../api/meta/object-meta.ts';
 import type { GraphEvent, MonitoredResource, ObservedObject, ListFinishedEvent } from '../../types/event.ts';
 import { compareIdentities, type Identity, type Uid } from '../../types/identity.ts';
 
-/** What the graph should know of one uid. */
+/** The expected knowledge about one uid. */
 export interface NaiveNode {
   identity: Identity;
   state: 'virtual' | 'observed';
@@ -12,9 +12,9 @@ export interface NaiveNode {
   finalizers: readonly string[];
   version: string | undefined;
   seen: boolean;
-  /** What showed it last has not shown this version yet. */
+  /** The resource that showed it last has not shown this version yet. */
   behind: boolean;
-  /** Plural of what showed it last; empty for virtual nodes. */
+  /** The plural of the resource that showed it last; empty for virtual nodes. */
   resource: string;
 }
 
@@ -22,12 +22,12 @@ const FG = 'foregroundDeletion';
 const ORPHAN = 'orphan';
 
 /**
- * Sections 3, 3.1, 4 and 11 once more, with maps of objects and nothing linked: who depends on whom is recomputed from
- * everybody's references whenever it is asked. Effects are lines of text, as a set.
+ * A second implementation of the graph, with maps of objects and without links: dependents are recomputed from all references on each
+ * query. Effects are a set of text lines.
  */
 export class NaiveGraph {
   readonly nodes = new Map<Uid, NaiveNode>();
-  /** Identities of uids that went while somebody referred to them. */
+  /** Identities of uids that went while a reference named them. */
   readonly gone = new Map<Uid, Identity>();
   effects = new Set<string>();
 
@@ -114,7 +114,7 @@ export class NaiveGraph {
     for (const dependent of this.dependents(uid)) this.#queue(dependent.identity.uid);
   }
 
-  /** COL-053: what was decided while nobody saw may have been about other references. */
+  /** While nobody watched, a decision may have been about other references (COL-053). */
   #isDoubtful(node: NaiveNode): boolean {
     return node.refs.some((ref) => {
       const owner = this.nodes.get(ref.uid);
@@ -123,7 +123,7 @@ export class NaiveGraph {
     });
   }
 
-  /** COL-060...COL-063; whether anything did. */
+  /** The transitions of COL-060...COL-063. Returns whether one started. */
   #start(node: NaiveNode, before: NaiveNode | undefined): boolean {
     const { uid } = node.identity;
     const { finalizers } = node;
@@ -189,7 +189,7 @@ export class NaiveGraph {
       } else if (!sameWords(owner.identity, ref)) questioned = true;
       else if (otherNamespace && owner.state === 'virtual') questioned = true;
     }
-    // COL-113: what had kept it from being touched may be what it lost, or how that was called.
+    // What kept it from being processed may be a reference that it lost, or the coordinates of one (COL-113).
     const lost = before.some((ref) => !node.refs.some((other) => other.uid === ref.uid && sameWords(other, ref)));
     const needsALook = (ref: OwnerReference): boolean => {
       const owner = this.nodes.get(ref.uid);
@@ -252,7 +252,7 @@ export class NaiveGraph {
     this.effects.add(`later ? ${uid}`);
   }
 
-  /** BETTER-2: all let go of their owners, then those somebody refers to become questions. */
+  /** All drop their owners first, then those with dependents are questioned (BETTER-2). */
   #lose(lost: readonly NaiveNode[]): void {
     for (const node of lost) Object.assign(node, { ...virtualNode(node.identity), state: 'observed', refs: node.refs });
     for (const node of lost) this.#releaseOwners(node);
@@ -279,7 +279,7 @@ export class NaiveGraph {
     );
   }
 
-  /** What is only kept for those who refer to it goes with the last of them. */
+  /** Removes entries that are kept only for references, once there are none. */
   #sweep(): void {
     for (const [uid, { state }] of this.nodes) {
       if (state === 'virtual' && this.dependents(uid).length === 0) this.nodes.delete(uid);
@@ -326,7 +326,7 @@ function virtualNode(identity: Identity): NaiveNode {
   };
 }
 
-/** This resource has shown it last. */
+/** True if this resource showed it last. */
 function isOf({ apiVersion, kind, resource }: MonitoredResource, node: NaiveNode): boolean {
   return kind === node.identity.kind && apiVersion === node.identity.apiVersion && resource === node.resource;
 }
