@@ -66,6 +66,8 @@ export interface ApiServerOptions {
   readonly anonymous?: 'allowed' | 'refused';
   /** Default: everything is allowed to everybody who is let in (API-372). */
   readonly authorizationMode?: AuthorizationMode;
+  /** Whether the roles and bindings of kube-apiserver are made (API-513). Default: where RBAC decides by them. */
+  readonly bootstrapPolicy?: 'made' | 'omitted';
   /** Decides instead of the mode. */
   readonly authorizer?: Authorizer;
   /** The authenticator that answers TokenReviews. */
@@ -126,6 +128,8 @@ class EmbeddedApiServer implements ApiServer {
   #openApi: Promise<DocumentHandler> | undefined;
   #started: Promise<void> | undefined;
   #bootstrapped = false;
+  /** The steps of the start that are done. */
+  readonly #finished = new Set<string>();
   readonly #eventExpiry: EventExpiry;
   readonly #claimSweep: ClaimSweep;
   readonly #endpointReconciler: EndpointReconciler;
@@ -204,10 +208,10 @@ class EmbeddedApiServer implements ApiServer {
       endpointTable({ reviewer: this.#reviewer(authorizer), token: tokenEndpoint(options.serviceAccountTokens) }),
     );
     this.#health = new HealthHandler({
-      live: [{ name: 'ping', check: () => undefined }],
-      ready: [
+      live: [{ name: 'ping', check: () => undefined }, ...this.#hooks.map((name) => this.#hookCheck(name))],
+      ready: () => [
         { name: 'bootstrap', check: () => (this.#bootstrapped ? undefined : 'bootstrap objects are not there yet') },
-        { name: 'controllers', check: () => this.#notReady() },
+        ...this.#readyChecks,
       ],
     });
     this.handler = buildHandlerChain({
@@ -260,9 +264,18 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async #bootstrap(): Promise<void> {
-    await Promise.all([this.#definitions.start(), this.#environment.admission.start()]);
-    await Promise.all([this.#makeBootstrapObjects(), this.#startRbac()]);
-    await Promise.all([this.#endpointReconciler.start(), this.#bootstrapKeeper.start()]);
+    await Promise.all([
+      this.#run('start-apiextensions-controllers', this.#definitions.start()),
+      this.#run('start-apiserver-admission-initializer', this.#environment.admission.start()),
+    ]);
+    await Promise.all([
+      this.#run('start-system-namespaces-controller', this.#makeBootstrapObjects()),
+      ...(this.#makesPolicy ? [this.#run('rbac/bootstrap-roles', this.#startRbac())] : []),
+    ]);
+    await this.#run(
+      'start-kubernetes-service-controller',
+      Promise.all([this.#endpointReconciler.start(), this.#bootstrapKeeper.start()]),
+    );
     this.#bootstrapped = true;
     this.#eventExpiry.start();
     this.#claimSweep.start();
@@ -279,20 +292,34 @@ class EmbeddedApiServer implements ApiServer {
     return this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
   }
 
-  /** The roles a cluster starts with are loaded only where they count. */
-  async #startRbac(): Promise<void> {
-    if (this.#rbac === undefined) return;
-    const { ensurePolicy } = await import('./authorization/bootstrap-policy/ensure-policy.ts');
-    await ensurePolicy(this.#options);
-    await this.#rbac.start();
+  /** Steps of the start, by the names that kube-apiserver has for them, so that a probe names the missing one. */
+  get #hooks(): readonly string[] {
+    return [
+      'start-apiextensions-controllers',
+      'start-apiserver-admission-initializer',
+      'start-system-namespaces-controller',
+      ...(this.#makesPolicy ? ['rbac/bootstrap-roles'] : []),
+      'start-kubernetes-service-controller',
+    ];
   }
 
-  #notReady(): string | undefined {
-    for (const { name, check } of this.#readyChecks) {
-      const problem = check();
-      if (problem !== undefined) return `${name}: ${problem}`;
-    }
-    return undefined;
+  #hookCheck(name: string): HealthCheck {
+    return { name: `poststarthook/${name}`, check: () => (this.#finished.has(name) ? undefined : 'not finished') };
+  }
+
+  async #run(hook: string, work: Promise<unknown>): Promise<void> {
+    await work;
+    this.#finished.add(hook);
+  }
+
+  get #makesPolicy(): boolean {
+    return this.#rbac !== undefined || this.#options.bootstrapPolicy === 'made';
+  }
+
+  async #startRbac(): Promise<void> {
+    const { ensurePolicy } = await import('./authorization/bootstrap-policy/ensure-policy.ts');
+    await ensurePolicy(this.#options);
+    await this.#rbac?.start();
   }
 
   #route(context: RequestContext): Promise<HttpResponse> | HttpResponse {

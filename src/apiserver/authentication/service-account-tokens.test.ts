@@ -352,6 +352,27 @@ describe('tokens in Secrets', () => {
     expect(await errorOf(jwt, ['vault'])).toContain('is invalid for the target audiences ["vault"]');
   });
 
+  it('API-371 bear the day of their last use, and are refused when they are marked as invalid', async () => {
+    const jwt = await kept();
+    const labels = async () => (await server.get(`${core}/secrets/kept`, asRoot)).json.metadata?.labels;
+    expect(await labels()).toBeUndefined();
+    const today = new Date(clock.now()).toISOString().slice(0, 10);
+    await whoAmI(jwt);
+    expect(await labels()).toEqual({ 'kubernetes.io/legacy-token-last-used': today });
+    const version = async () => (await server.get(`${core}/secrets/kept`, asRoot)).json.metadata?.resourceVersion;
+    const before = await version();
+    await whoAmI(jwt);
+    expect(await version()).toBe(before);
+    clock.advance(24 * 3600 * 1000);
+    await whoAmI(jwt);
+    expect(await labels()).not.toEqual({ 'kubernetes.io/legacy-token-last-used': today });
+    await server.request('PATCH', `${core}/secrets/kept`, {
+      headers: { ...asRoot, 'content-type': 'application/merge-patch+json' },
+      body: JSON.stringify({ metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': today } } }),
+    });
+    expect(await errorOf(jwt)).toContain('for service account default/robot has been marked invalid.');
+  });
+
   it('API-371 are void without the Secret, with another token in it, and without the account', async () => {
     const jwt = await kept();
     const patch = (data: object) =>

@@ -1,12 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { quotedList } from '../../api/meta/quoted.ts';
+import { formatTime } from '../../api/meta/time.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { Lru } from '../../base/collections/lru.ts';
 import type { Random } from '../../base/random/random.ts';
-import type { Store } from '../storage/interface.ts';
+import type { KeyValue, Store } from '../storage/interface.ts';
 import { objectKey } from '../storage/storage-keys.ts';
-import { StoredObject } from '../storage/stored-object.ts';
+import { encodeStored, StoredObject } from '../storage/stored-object.ts';
 import {
   isSignedBy,
   parseCompact,
@@ -51,6 +52,10 @@ export interface TokenOrder {
 /** Tokens whose signature need not be verified again. */
 const REMEMBERED_TOKENS = 10_000;
 const EXTRA = 'authentication.kubernetes.io';
+const DAY_MS = 86_400_000;
+/** Labels of Secrets with a token: the day of its last use, and since when it is not accepted any more. */
+const LAST_USED = 'kubernetes.io/legacy-token-last-used';
+const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
 
 type Kind = 'serviceaccounts' | 'secrets' | 'pods' | 'nodes';
 
@@ -144,11 +149,27 @@ export class ServiceAccountTokens implements TokenVerifier {
     const stored = new StoredObject(kv).object();
     if (stored.metadata?.deletionTimestamp) return 'Token has been invalidated';
     if (!holds(stored, token)) return "Token does not match server's copy";
+    if (stored.metadata?.labels?.[INVALID_SINCE] !== undefined) {
+      return `the token in secret ${namespace}/${secret} for service account ${namespace}/${account.name} has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${INVALID_SINCE}' label from the secret to temporarily allow use of this token`;
+    }
     const found = await this.#find('serviceaccounts', namespace, account.name);
     if (found === undefined) return `serviceaccounts "${account.name}" not found`;
     if (found.deletionTimestamp) return `ServiceAccount ${namespace}/${account.name} has been deleted`;
-    if (found.uid === account.uid) return undefined;
+    if (found.uid === account.uid) return this.#noteUse(kv, stored);
     return `ServiceAccount UID (${found.uid ?? ''}) does not match claim (${account.uid ?? ''})`;
+  }
+
+  /** Marks the secret with the day of its last use, by which administrators find those that nobody uses. Best effort: the request goes on. */
+  async #noteUse(kv: KeyValue, secret: KubeObject): Promise<undefined> {
+    const { store, clock } = this.#options;
+    const [today, tomorrow] = [0, DAY_MS].map((ahead) => formatTime(clock.now() + ahead).slice(0, 10));
+    const lastUsed = secret.metadata?.labels?.[LAST_USED];
+    // Another server, whose clock is ahead, may have written tomorrow.
+    if (lastUsed === today || lastUsed === tomorrow) return undefined;
+    const labels = { ...secret.metadata?.labels, [LAST_USED]: today ?? '' };
+    const marked = { ...secret, metadata: { ...secret.metadata, labels } };
+    await store.update(kv.key, encodeStored(marked), kv.modRevision).catch(() => undefined);
+    return undefined;
   }
 
   async #judge(claims: ServiceAccountClaims, wanted: readonly string[]): Promise<TokenVerdict> {

@@ -13,7 +13,10 @@ const services = { group: '', resource: 'services', namespaced: true };
 const endpoints = { group: '', resource: 'endpoints', namespaced: true };
 const endpointSlices = { group: 'discovery.k8s.io', resource: 'endpointslices', namespaced: true };
 const serviceCidrs = { group: 'networking.k8s.io', resource: 'servicecidrs', namespaced: false };
+const configMaps = { group: '', resource: 'configmaps', namespaced: true };
 const priorityClasses = { group: 'scheduling.k8s.io', resource: 'priorityclasses', namespaced: false };
+
+const LEGACY_TOKEN_TRACKING = 'kube-apiserver-legacy-service-account-token-tracking';
 
 export interface BootstrapOptions {
   /** Where clients reach this server; pods would through Service `default/kubernetes`. */
@@ -125,6 +128,16 @@ export function bootstrapObjects({ address, port, serviceRange, now }: Bootstrap
             },
           ],
         },
+      },
+    },
+    {
+      // Since this day the server notes on secrets when their tokens were last used; the token cleaner counts from it.
+      resource: configMaps,
+      object: {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        metadata: { name: LEGACY_TOKEN_TRACKING, namespace: 'kube-system' },
+        data: { since: formatTime(now).slice(0, 10) },
       },
     },
     priorityClass(

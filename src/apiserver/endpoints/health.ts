@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../../base/http-message.ts';
 import { plainText } from './response/plain-text.ts';
-import { queryBoolean } from './request/request-info.ts';
+import { quoted } from '../../api/meta/quoted.ts';
 
 /** One thing that must hold; undefined when it does, else why it does not. */
 export interface HealthCheck {
@@ -10,23 +10,19 @@ export interface HealthCheck {
 
 /** `/healthz`, `/livez`, `/readyz` and their checks one by one (API-013). */
 export class HealthHandler {
-  readonly #checks: ReadonlyMap<string, readonly HealthCheck[]>;
+  readonly #checks: { readonly live: readonly HealthCheck[]; readonly ready: () => readonly HealthCheck[] };
 
-  constructor(checks: { readonly live: readonly HealthCheck[]; readonly ready: readonly HealthCheck[] }) {
-    this.#checks = new Map([
-      ['healthz', checks.live],
-      ['livez', checks.live],
-      ['readyz', [...checks.live, ...checks.ready]],
-    ]);
+  constructor(checks: { readonly live: readonly HealthCheck[]; readonly ready: () => readonly HealthCheck[] }) {
+    this.#checks = checks;
   }
 
   /** Undefined when the path is not one of ours. */
   handle(path: string, query: URLSearchParams): HttpResponse | undefined {
     const [, root = '', name, ...rest] = path.split('/');
-    const checks = this.#checks.get(root);
-    if (checks === undefined || rest.length > 0) return undefined;
+    const checks = this.#checksOf(root);
+    if (checks === undefined) return undefined;
     if (name !== undefined && name !== '') {
-      const one = checks.find((check) => check.name === name);
+      const one = checks.find((check) => check.name === [name, ...rest].join('/'));
       if (one === undefined) return undefined;
       const problem = one.check();
       return problem === undefined ? plainText(200, 'ok') : plainText(500, `internal server error: ${problem}\n`);
@@ -35,13 +31,28 @@ export class HealthHandler {
     const lines: string[] = [];
     let failed = false;
     for (const check of checks) {
-      if (excluded.has(check.name)) continue;
+      if (excluded.delete(check.name)) {
+        lines.push(`[+]${check.name} excluded: ok`);
+        continue;
+      }
       const problem = check.check();
       failed ||= problem !== undefined;
       lines.push(problem === undefined ? `[+]${check.name} ok` : `[-]${check.name} failed: ${problem}`);
     }
+    if (excluded.size > 0) {
+      lines.push(`warn: some health checks cannot be excluded: no matches for ${quotedNames([...excluded])}`);
+    }
     if (failed) return plainText(500, `${lines.join('\n')}\n${root} check failed\n`);
-    if (!queryBoolean(query, 'verbose')) return plainText(200, 'ok');
+    if (!query.has('verbose')) return plainText(200, 'ok');
     return plainText(200, `${lines.join('\n')}\n${root} check passed\n`);
   }
+
+  #checksOf(root: string): readonly HealthCheck[] | undefined {
+    if (root === 'healthz' || root === 'livez') return this.#checks.live;
+    return root === 'readyz' ? [...this.#checks.live, ...this.#checks.ready()] : undefined;
+  }
+}
+
+function quotedNames(names: readonly string[]): string {
+  return names.toSorted().map(quoted).join(',');
 }

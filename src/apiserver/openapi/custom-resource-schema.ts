@@ -2,7 +2,7 @@ import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts'
 import { publishedSchema } from '../../api/structural/published-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { definitionName, metaTypeName, schemaRef } from './definition-name.ts';
-import { COMMON_FIELDS, METADATA_FIELDS } from './descriptions/any-type.ts';
+import { COMMON_FIELDS, METADATA_FIELDS, TYPE_META_FIELDS } from './descriptions/any-type.ts';
 
 /**
  * The published schema of a custom resource (API-417): that of its definition, with the fields every object has put in
@@ -27,8 +27,8 @@ export function customResourceSchema(
 /** What every resource has, embedded ones too. */
 function resourceFields(): { apiVersion: JsonSchema; kind: JsonSchema; metadata: JsonSchema } {
   return {
-    apiVersion: { description: COMMON_FIELDS.apiVersion, type: 'string' },
-    kind: { description: COMMON_FIELDS.kind, type: 'string' },
+    apiVersion: { description: TYPE_META_FIELDS.apiVersion, type: 'string' },
+    kind: { description: TYPE_META_FIELDS.kind, type: 'string' },
     metadata: {
       description: METADATA_FIELDS.ObjectMeta,
       allOf: [{ $ref: schemaRef(definitionName(metaTypeName('ObjectMeta'))) }],
@@ -45,9 +45,9 @@ export function customResourceListSchema(
     type: 'object',
     required: ['items'],
     properties: {
-      apiVersion: { description: COMMON_FIELDS.apiVersion, type: 'string' },
+      apiVersion: { description: TYPE_META_FIELDS.apiVersion, type: 'string' },
       items: { description: COMMON_FIELDS.items, type: 'array', items: { $ref: itemRef } },
-      kind: { description: COMMON_FIELDS.kind, type: 'string' },
+      kind: { description: TYPE_META_FIELDS.kind, type: 'string' },
       metadata: {
         description: METADATA_FIELDS.ListMeta,
         allOf: [{ $ref: schemaRef(definitionName(metaTypeName('ListMeta'))) }],

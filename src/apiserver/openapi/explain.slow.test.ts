@@ -42,7 +42,8 @@ function explain(walk: Walk, schema: JsonSchema, path: string, above: readonly s
     const inner = `${path}.${field}`;
     walk.found.add(inner);
     // No words are better than words that say nothing.
-    if (!/^[A-Z].*\.$/s.test(property.description ?? 'None.')) walk.problems.push(`${inner}: ${property.description}`);
+    if (!/^[A-Z].*\.(?: More info: https:\S+)?$/s.test(property.description ?? 'None.'))
+      walk.problems.push(`${inner}: ${property.description}`);
     explain(walk, property, inner, above);
   }
   if (schema.items !== undefined) explain(walk, schema.items, path, above);

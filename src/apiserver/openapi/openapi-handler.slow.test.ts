@@ -216,7 +216,9 @@ describe('schemas', () => {
       for (const [definition, schema] of Object.entries(document.components.schemas)) {
         expect(schema.description ?? 'None.', definition).toMatch(/^[A-Z].*\.$/);
         for (const [field, property] of Object.entries(schema.properties ?? {})) {
-          expect(property.description ?? 'None.', `${definition}.${field}`).toMatch(/^[A-Z].*\.$/);
+          expect(property.description ?? 'None.', `${definition}.${field}`).toMatch(
+            /^[A-Z].*\.(?: More info: https:\S+)?$/,
+          );
           expect(property.type ?? property.allOf ?? property.oneOf, `${definition}.${field} has a type`).toBeDefined();
         }
       }
@@ -352,6 +354,24 @@ describe('custom resources', () => {
     ],
   };
   const NAME = 'com.example.stable.v1.Widget';
+
+  it('API-417 apiVersion, kind and metadata are described in the words that clients compare', () => {
+    handler = new OpenApiHandler({ resources: () => [...served, widgets], customSchema: () => ({ type: 'object' }) });
+    const schemas = (name: string) => json(get(`/openapi/v3/${name}`)).components.schemas;
+    const core = schemas('api/v1');
+    for (const schema of [core[`${CORE}.ConfigMap`], schemas('apis/stable.example.com/v1')[NAME]]) {
+      const { apiVersion, kind, metadata } = schema?.properties ?? {};
+      expect(apiVersion?.description).toMatch(
+        /^APIVersion defines the versioned schema of this .* More info: .*#resources$/,
+      );
+      expect(kind?.description).toMatch(/^Kind is a string value representing the REST .* More info: .*#types-kinds$/);
+      expect(metadata?.description).toMatch(/^Standard object's metadata\. More info: .*#metadata$/);
+    }
+    expect(core[`${META}.ObjectMeta`]?.properties?.['creationTimestamp']?.description).toMatch(
+      /^CreationTimestamp is a timestamp/,
+    );
+    expect(core[`${META}.OwnerReference`]?.properties?.['kind']?.description).not.toMatch(/REST resource/);
+  });
 
   it('API-417 the schema of the definition, with full metadata, under a name made from the group', () => {
     const schema: JsonSchema = {

@@ -135,14 +135,17 @@ describe('custom resources in /openapi/v2', () => {
   };
 
   function definitionOf(spec: object): unknown {
-    const schema = { type: 'object', properties: { spec } } as JsonSchema;
+    return publishedOf({ type: 'object', properties: { spec } })?.properties?.['spec'];
+  }
+
+  function publishedOf(schema: object) {
     const custom = new OpenApiHandler({
       resources: () => [widgets],
-      customSchema: () => schema,
+      customSchema: () => schema as JsonSchema,
     });
     const document = documentOf(ask({}, custom));
     expect(readOpenApiV2(bytesOf(ask({ accept: PROTOBUF }, custom)))).toEqual(onWire(document));
-    return document.definitions['com.example.stable.v1.Widget']?.properties?.['spec'];
+    return document.definitions['com.example.stable.v1.Widget'];
   }
 
   it.each([
@@ -183,6 +186,19 @@ describe('custom resources in /openapi/v2', () => {
     ],
   ])('API-418 %j is said as %j', (schema, said) => {
     expect(definitionOf(schema)).toEqual(said);
+  });
+
+  it('API-418 a definition with unknown fields at its root is an object of its kind, and nothing else', () => {
+    const schema = {
+      description: 'Widgets.',
+      type: 'object',
+      'x-kubernetes-preserve-unknown-fields': true,
+      properties: { spec: { type: 'object' } },
+    };
+    expect(publishedOf(schema)).toEqual({
+      type: 'object',
+      'x-kubernetes-group-version-kind': [{ group: 'stable.example.com', version: 'v1', kind: 'Widget' }],
+    });
   });
 
   it('API-418 a changed set of resources is another document', () => {

@@ -3,7 +3,8 @@ import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 import { documentResponse, type PublishedDocument, publishDocument } from '../discovery/published-document.ts';
 import { parseAccept } from '../endpoints/negotiation/negotiation.ts';
 import type { GroupVersionDocument } from './group-version-document.ts';
-import { mapSchemas, type V2Schema } from './v2-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { v2Schema, type V2Schema } from './v2-schema.ts';
 import { v2Paths } from './v2-paths.ts';
 import { encodeOpenApiV2 } from './v2-protobuf.ts';
 
@@ -76,11 +77,17 @@ const KINDS = 'x-kubernetes-group-version-kind';
 function mergedDefinitions(sources: readonly GroupVersionDocument[]): Record<string, V2Schema> {
   const merged = new Map<string, V2Schema>();
   for (const { components } of sources) {
-    for (const [name, schema] of Object.entries(mapSchemas(components.schemas))) {
-      merged.set(name, withKindsOf(schema, merged.get(name)));
+    for (const [name, schema] of Object.entries(components.schemas)) {
+      merged.set(name, withKindsOf(definitionOf(schema), merged.get(name)));
     }
   }
   return Object.fromEntries([...merged].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A kind with unknown fields at its root has nothing but its name: kubectl takes fields that are listed for all there are (API-418). */
+function definitionOf(schema: JsonSchema): V2Schema {
+  const open = schema['x-kubernetes-preserve-unknown-fields'] === true && schema[KINDS] !== undefined;
+  return open ? { type: 'object', [KINDS]: schema[KINDS] } : v2Schema(schema);
 }
 
 function withKindsOf(schema: V2Schema, other: V2Schema | undefined): V2Schema {

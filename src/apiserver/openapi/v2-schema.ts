@@ -37,7 +37,7 @@ export function v2Schema(schema: JsonSchema): V2Schema {
   };
 }
 
-export function mapSchemas(schemas: Readonly<Record<string, JsonSchema>>): Record<string, V2Schema> {
+function mapSchemas(schemas: Readonly<Record<string, JsonSchema>>): Record<string, V2Schema> {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, v2Schema(schema)]));
 }
 

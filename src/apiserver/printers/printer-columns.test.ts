@@ -136,7 +136,8 @@ describe('columns', () => {
         columns.find(({ format }) => format === 'name'),
         info.kind,
       ).toBeDefined();
-      for (const { name, description } of columns) expect(description, `${info.kind} ${name}`).toMatch(/^[A-Z].+\.$/);
+      for (const { name, description } of columns)
+        expect(description, `${info.kind} ${name}`).toMatch(/^[A-Z].+\.(?: More info: https:\S+)?$/);
     }
   });
 

@@ -124,6 +124,25 @@ describe('paths and methods', () => {
     expect((await closed.get('/api')).status).toBe(401);
   });
 
+  it('API-013 /healthz and /livez name the steps of the start, each of which can be asked for or left out', async () => {
+    const steps = [
+      'ping',
+      'poststarthook/start-apiextensions-controllers',
+      'poststarthook/start-apiserver-admission-initializer',
+      'poststarthook/start-system-namespaces-controller',
+      'poststarthook/start-kubernetes-service-controller',
+    ];
+    for (const page of ['healthz', 'livez']) {
+      const whole = [...steps.map((name) => `[+]${name} ok\n`), `${page} check passed\n`].join('');
+      expect((await server.get(`/${page}?verbose`)).text).toBe(whole);
+      for (const name of steps) expect((await server.get(`/${page}/${name}`)).text).toBe('ok');
+      expect((await server.get(`/${page}/nothing`)).status).toBe(404);
+    }
+    const { text } = await server.get('/livez?verbose&exclude=ping&exclude=etcd');
+    expect(text).toContain('[+]ping excluded: ok\n');
+    expect(text).toContain('warn: some health checks cannot be excluded: no matches for "etcd"\n');
+  });
+
   it('API-013 /readyz is 500 until the bootstrap objects are there, and while a check fails', async () => {
     const { createApiServer } = await import('../api-server.ts');
     const { store, clock } = server;
@@ -139,11 +158,14 @@ describe('paths and methods', () => {
     });
     const early = new TestServer(raw, store, clock);
     expect((await early.get('/readyz')).status).toBe(500);
-    expect((await early.get('/livez')).status).toBe(200);
+    const { status, text } = await early.get('/livez');
+    expect(status).toBe(500);
+    expect(text).toContain('[-]poststarthook/start-apiextensions-controllers failed: not finished\n');
+    expect(text).toMatch(/livez check failed\n$/);
     await raw.start();
     expect((await early.get('/readyz')).status).toBe(200);
     raw.addReadyCheck({ name: 'collector', check: () => 'not synced' });
-    expect((await early.get('/readyz?verbose')).text).toContain('collector: not synced');
+    expect((await early.get('/readyz?verbose')).text).toContain('[-]collector failed: not synced\n');
     await raw.stop();
   });
 

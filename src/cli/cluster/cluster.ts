@@ -167,6 +167,8 @@ export class Cluster {
         version: serverVersion(),
         authenticator: unionAuthenticator([x509Authenticator, tokenAuthenticator(tokens)]),
         authorizationMode: options.authorizationMode,
+        // Manifests refer to these roles, whoever decides what is allowed.
+        bootstrapPolicy: 'made',
         admissionPlugins: admissionPlugins(options),
         ...(embedded === undefined ? {} : { admission: [embedded] }),
         // As kube-apiserver: whoever has no credentials is somebody of whom roles decide, where they do.

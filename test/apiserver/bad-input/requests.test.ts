@@ -284,7 +284,7 @@ describe('queries', () => {
       create('fieldValidation=x'),
       refusal(
         422,
-        'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "x": supported values: "Ignore", "Strict", "Warn"',
+        'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "x": supported values: "", "Ignore", "Strict", "Warn"',
       ),
     ],
     [

@@ -46,7 +46,7 @@ function parse(query: URLSearchParams, kind: WriteOptionsKind, errors: FieldErro
   if (dryRun.some((value) => value !== 'All')) errors.push(fieldNotSupported('dryRun', dryRun, ['All']));
   const fieldValidation = query.get('fieldValidation') ?? '';
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(fieldValidation)) {
-    errors.push(fieldNotSupported('fieldValidation', fieldValidation, ['Ignore', 'Strict', 'Warn']));
+    errors.push(fieldNotSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));
   }
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind }, '', errors);
   return {

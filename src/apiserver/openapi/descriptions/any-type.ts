@@ -1,3 +1,11 @@
+const CONVENTIONS = 'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
+
+/** The fields that say which kind an object is. Clients compare these texts: they are Kubernetes' (API-417). */
+export const TYPE_META_FIELDS = {
+  apiVersion: `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${CONVENTIONS}#resources`,
+  kind: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${CONVENTIONS}#types-kinds`,
+} as const;
+
 /** Fields of that name in any type that has no own words for it. */
 export const COMMON_FIELDS = {
   apiVersion: 'Group and version of the API the object is written in, such as apps/v1.',
@@ -9,10 +17,10 @@ export const COMMON_FIELDS = {
   status: 'What was last seen. Written by controllers.',
 } as const;
 
-/** Of `metadata`, by the type of the field. */
+/** Of `metadata`, by the type of the field; Kubernetes' too. */
 export const METADATA_FIELDS = {
-  ObjectMeta: 'Name, labels, owners and other metadata.',
-  ListMeta: 'The state the list is of, and where its next page begins.',
+  ObjectMeta: `Standard object's metadata. More info: ${CONVENTIONS}#metadata`,
+  ListMeta: `Standard list metadata. More info: ${CONVENTIONS}#types-kinds`,
 } as const;
 
 /** Fields of every type whose name ends in `Condition`. */

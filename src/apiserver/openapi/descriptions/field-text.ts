@@ -1,7 +1,7 @@
-import type { FieldInfo } from '../../../api/kinds/type-table.ts';
+import { type FieldInfo, typeInfo } from '../../../api/kinds/type-table.ts';
 import { ACCESS } from './access.ts';
 import { CLUSTER } from './cluster.ts';
-import { COMMON_FIELDS, CONDITION_FIELDS, METADATA_FIELDS } from './any-type.ts';
+import { COMMON_FIELDS, CONDITION_FIELDS, METADATA_FIELDS, TYPE_META_FIELDS } from './any-type.ts';
 import { CONTAINERS } from './containers.ts';
 import { EXTENSIONS } from './extensions.ts';
 import type { FieldTexts } from './field-texts.ts';
@@ -40,8 +40,15 @@ export function fieldText(typeName: string, { name, type }: FieldInfo): string |
   const own = FIELD_TEXTS[textKeyOf(typeName)]?.[name];
   if (own !== undefined) return own;
   if (name === 'metadata') return wordsOf(METADATA_FIELDS, type.slice(type.lastIndexOf('.') + 1));
+  if (isKind(typeName) && Object.hasOwn(TYPE_META_FIELDS, name)) return wordsOf(TYPE_META_FIELDS, name);
   const ofCondition = typeName.endsWith('Condition') ? wordsOf(CONDITION_FIELDS, name) : undefined;
   return ofCondition ?? wordsOf(COMMON_FIELDS, name);
+}
+
+/** Kinds begin with the two fields that say so; references have one of them, or have them in another order. */
+function isKind(typeName: string): boolean {
+  const [first, second] = typeInfo(typeName)?.fields ?? [];
+  return first?.name === 'kind' && second?.name === 'apiVersion';
 }
 
 function wordsOf(words: Readonly<Record<string, string>>, name: string): string | undefined {

@@ -4,7 +4,9 @@ import type { FieldTexts } from './field-texts.ts';
 export const META: FieldTexts = {
   'meta.ObjectMeta': {
     annotations: 'Keys and values for tools and people. They select nothing, and may be up to 256 KiB together.',
-    creationTimestamp: 'When the server created the object. Read-only.',
+    // `kubectl explain` of a custom resource is compared with it in conformance (API-417).
+    creationTimestamp:
+      'CreationTimestamp is a timestamp representing the server time when this object was created. Read-only.',
     deletionGracePeriodSeconds: 'Seconds the object may still take to end once deletion has begun. Read-only.',
     deletionTimestamp:
       'Set when deletion was asked for. The object goes when its finalizers are gone and its grace period is over. Read-only.',

@@ -46,7 +46,9 @@ export function nameColumn(cell: CellOf = nameOf): PrinterColumn {
   return { ...column('Name', NAME_DESCRIPTION, cell), format: 'name' };
 }
 
-const NAME_DESCRIPTION = 'Name of the object, unique for its kind and namespace.';
+/** Kubernetes' words, which clients compare (API-430). */
+const NAME_DESCRIPTION =
+  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
 export const CREATED_DESCRIPTION = 'When the server created the object.';
 
 export function nameOf(object: KubeObject): string {
