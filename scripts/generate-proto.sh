@@ -18,3 +18,5 @@ generate proto/cri/lists.proto src/nodegc/cri
 generate proto/containerd/content.proto src/nodegc/containerd
 generate proto/containerd/images.proto src/nodegc/containerd
 generate proto/containerd/snapshots.proto src/nodegc/containerd
+generate proto/containerd/containers.proto src/nodegc/containerd
+generate proto/containerd/leases.proto src/nodegc/containerd

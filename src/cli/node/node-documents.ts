@@ -108,7 +108,7 @@ export function reasonsToStay(plan: ImagePlan): Map<string, { readonly rule: str
     if (gone.has(key)) continue;
     const protection = plan.protections.get(key);
     const skip = skipped.get(key);
-    if (protection !== undefined) stays.set(key, protection);
+    if (protection !== undefined) stays.set(key, { rule: protection.rule, detail: protection.detail });
     else if (skip !== undefined) stays.set(key, { rule: skip, detail: words[skip] ?? skip });
     else
       stays.set(key, {

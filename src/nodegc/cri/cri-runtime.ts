@@ -10,6 +10,7 @@ import {
   type RuntimeSandbox,
   RuntimeCallError,
 } from '../inventory/runtime.ts';
+import { KnownTexts } from './known-texts.ts';
 import { readContainers, readImages, stateOf } from './listed-items.ts';
 import { ImageService as ImageLists, RuntimeService as RuntimeLists } from './lists.generated.ts';
 import { type Image, ImageService, type PodSandbox, RuntimeService } from './runtime.generated.ts';
@@ -74,6 +75,7 @@ export class CriRuntime implements Runtime {
   readonly #images: Client<typeof ImageService>;
   readonly #runtimeLists: Client<typeof RuntimeLists>;
   readonly #imageLists: Client<typeof ImageLists>;
+  readonly #ids = new KnownTexts();
   readonly #withoutStream = new Set<List>();
   readonly #operations: Counter;
   readonly #errors: Counter;
@@ -140,7 +142,7 @@ export class CriRuntime implements Runtime {
       async function* (this: CriRuntime, options) {
         for await (const { items } of this.#imageLists.streamImages({}, options)) yield items;
       },
-      readImages,
+      (items) => readImages(items, this.#ids),
     );
   }
 
@@ -152,7 +154,7 @@ export class CriRuntime implements Runtime {
       async function* (this: CriRuntime, options) {
         for await (const { items } of this.#runtimeLists.streamContainers({}, options)) yield items;
       },
-      readContainers,
+      (items) => readContainers(items, this.#ids),
     );
   }
 

@@ -5,6 +5,7 @@ import {
   type RuntimeImage,
   RuntimeCallError,
 } from '../inventory/runtime.ts';
+import { KnownTexts } from './known-texts.ts';
 
 const UID_LABEL = 'io.kubernetes.pod.uid';
 const NAME_LABEL = 'io.kubernetes.pod.name';
@@ -74,6 +75,13 @@ function runtimeHandlerOf(reader: WireReader): string {
   return handler;
 }
 
+function knownText(reader: WireReader, ids: KnownTexts): string {
+  const end = reader.delimited();
+  const text = ids.read(reader.bytes, reader.at, end);
+  reader.at = end;
+  return text;
+}
+
 /** An image of a list. Its names stay bytes until somebody reads them: few of thousands are ever shown. */
 class ListedImage implements RuntimeImage {
   id = '';
@@ -85,13 +93,13 @@ class ListedImage implements RuntimeImage {
   readonly #end: number;
   #names: { readonly tags: string[]; readonly digests: string[] } | undefined;
 
-  constructor(reader: WireReader) {
+  constructor(reader: WireReader, ids: KnownTexts) {
     this.#reader = reader;
     this.#start = reader.at;
     this.#end = reader.end;
     while (reader.more) {
       const tag = reader.tag();
-      if (tag === IMAGE.id) this.id = reader.string();
+      if (tag === IMAGE.id) this.id = knownText(reader, ids);
       else if (tag === IMAGE.size) this.size = reader.uint64();
       else if (tag === IMAGE.pinned) this.pinned = reader.varint() !== 0;
       else if (tag === IMAGE.spec) this.runtimeHandler = runtimeHandlerOf(reader);
@@ -132,17 +140,17 @@ class ListedContainer implements RuntimeContainer {
   readonly #end: number;
   #rest: RestOfContainer | undefined;
 
-  constructor(reader: WireReader) {
+  constructor(reader: WireReader, ids: KnownTexts) {
     this.#reader = reader;
     this.#start = reader.at;
     this.#end = reader.end;
     let imageRef = '';
     while (reader.more) {
       const tag = reader.tag();
-      if (tag === CONTAINER.id) this.id = reader.string();
+      if (tag === CONTAINER.id) this.id = knownText(reader, ids);
       else if (tag === CONTAINER.image) this.runtimeHandler = runtimeHandlerOf(reader);
-      else if (tag === CONTAINER.imageRef) imageRef = reader.string();
-      else if (tag === CONTAINER.imageId) this.imageId = reader.string();
+      else if (tag === CONTAINER.imageRef) imageRef = knownText(reader, ids);
+      else if (tag === CONTAINER.imageId) this.imageId = knownText(reader, ids);
       else if (tag === CONTAINER.state) this.state = stateOf(reader.varint());
       else reader.skip(tag);
     }
@@ -247,12 +255,20 @@ function readItems<T>(items: readonly Uint8Array[], read: (reader: WireReader) =
   });
 }
 
-/** @param items one message `runtime.v1.Image` each. @throws ProtobufError when one is none */
-export function readImages(items: readonly Uint8Array[]): RuntimeImage[] {
-  return readItems(items, (reader) => new ListedImage(reader));
+/**
+ * @param items one message `runtime.v1.Image` each
+ * @param ids ids of earlier lists
+ * @throws ProtobufError when an item is none
+ */
+export function readImages(items: readonly Uint8Array[], ids = new KnownTexts()): RuntimeImage[] {
+  return readItems(items, (reader) => new ListedImage(reader, ids));
 }
 
-/** @param items one message `runtime.v1.Container` each. @throws ProtobufError when one is none */
-export function readContainers(items: readonly Uint8Array[]): RuntimeContainer[] {
-  return readItems(items, (reader) => new ListedContainer(reader));
+/**
+ * @param items one message `runtime.v1.Container` each
+ * @param ids ids of earlier lists
+ * @throws ProtobufError when an item is none
+ */
+export function readContainers(items: readonly Uint8Array[], ids = new KnownTexts()): RuntimeContainer[] {
+  return readItems(items, (reader) => new ListedContainer(reader, ids));
 }

@@ -1,4 +1,3 @@
-import { Heap } from '../../base/collections/heap.ts';
 import { formatDuration } from '../config/go-duration.ts';
 import { aggregate } from '../config/validate-configuration.ts';
 import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';
@@ -13,7 +12,8 @@ import {
   type RemovalOutcome,
   type SkipReason,
 } from './image-cycle.ts';
-import { byUse, type Protection, tooYoung } from './protection.ts';
+import { LargestFirst } from './largest-first.ts';
+import { ageBegins, byUse, type Protection } from './protection.ts';
 import type { SharedBytes } from './shared-bytes.ts';
 import { decideByThreshold, type DiskReading, type Percentages } from './thresholds.ts';
 
@@ -52,13 +52,16 @@ export class MeasuredImageCycle implements ImageCycle {
   readonly #removed: Removal[] = [];
   readonly #failed: { record: ImageRecord; message: string }[] = [];
   readonly #events: NodeEvent[] = [];
-  /** Those that may go; least recently used first once `#oldest` has been asked. `#open` has those that were not tried yet. */
-  readonly #order: ImageRecord[] = [];
-  #sorted = false;
-  readonly #open = new Map<string, ImageRecord>();
+  /** Those that may go, tried or not. */
+  readonly #candidates: ImageRecord[] = [];
+  readonly #tried = new Set<string>();
+  /** The candidates, least recently used first; made when first needed. */
+  #byUse: readonly ImageRecord[] | undefined;
   #position = 0;
   /** Those not used lately, the one that frees most on top; an entry whose bytes have changed since is passed over. */
-  #largest: Heap<Estimate> | undefined;
+  #largest: LargestFirst | undefined;
+  /** The same, by key; only where bytes change. */
+  #notRecent: ReadonlyMap<string, ImageRecord> | undefined;
   readonly #aged: ImageRecord[];
   #phase: 'age' | 'disk' | 'space' | 'measure' | 'end' = 'age';
   #ageErrors: string[] = [];
@@ -75,18 +78,20 @@ export class MeasuredImageCycle implements ImageCycle {
     this.#facts = facts;
     this.#shared = facts.shared;
     const { inventory, protections, freeTime, minimumAge, minimumAgeFrom, retryLater, maximumAge, operation } = facts;
+    const youngest = freeTime - minimumAge;
     for (const record of inventory.values()) {
       const protection = protections.get(record.key);
       if (protection !== undefined) this.#skip(record, protection.rule);
       else if ((record.lastUsed ?? -1n) >= freeTime) this.#skip(record, 'usedMeanwhile');
-      else if (tooYoung(record, freeTime, minimumAge, minimumAgeFrom) !== undefined) this.#skip(record, 'minimumAge');
+      else if (ageBegins(record, minimumAgeFrom) > youngest) this.#skip(record, 'minimumAge');
       else if (retryLater?.has(record.key) === true) this.#skip(record, 'retryLater');
-      else this.#order.push(record);
+      else this.#candidates.push(record);
     }
-    for (const record of this.#order) this.#open.set(record.key, record);
     // Never used counts from the first detection, so that what was just pulled is not infinitely old (NODE-211).
     const byAge = operation === 'garbageCollect' && maximumAge > 0n;
-    this.#aged = byAge ? this.#order.filter((record) => freeTime - lastSeen(record) > maximumAge).toSorted(byUse) : [];
+    this.#aged = byAge
+      ? this.#candidates.filter((record) => freeTime - lastSeen(record) > maximumAge).toSorted(byUse)
+      : [];
   }
 
   next(): ImageStep {
@@ -165,14 +170,14 @@ export class MeasuredImageCycle implements ImageCycle {
   #bytesOf(record: ImageRecord): Estimate {
     const exact = this.#shared?.knows(record.key) === true;
     const bytes = exact ? this.#shared!.own(record.key) : record.image.size;
-    return { record, bytes, rounded: Number(bytes), exact };
+    return { record, bytes, exact };
   }
 
   /** Takes an image out of those that may go; what it shares counts as gone until its removal fails. */
   #take(record: ImageRecord, reason: Removal['reason']): Removal {
     const { bytes, exact } = this.#bytesOf(record);
     const removal = { record, bytes, exact, reason };
-    this.#open.delete(record.key);
+    this.#tried.add(record.key);
     this.#changed(this.#shared?.remove(record.key) ?? []);
     return removal;
   }
@@ -181,13 +186,13 @@ export class MeasuredImageCycle implements ImageCycle {
   #changed(keys: readonly string[]): void {
     if (this.#largest === undefined) return;
     for (const key of new Set(keys)) {
-      const record = this.#open.get(key);
-      if (record !== undefined && !this.#isRecent(record)) this.#largest.push(this.#bytesOf(record));
+      const record = this.#notRecent?.get(key);
+      if (record !== undefined && this.#isOpen(record)) this.#largest.push(record, this.#bytesOf(record).bytes);
     }
   }
 
-  #isRecent(record: ImageRecord): boolean {
-    return this.#facts.freeTime - lastSeen(record) <= this.#facts.protectRecent;
+  #isOpen(record: ImageRecord): boolean {
+    return !this.#tried.has(record.key);
   }
 
   #missing(): bigint {
@@ -204,7 +209,7 @@ export class MeasuredImageCycle implements ImageCycle {
     const inodesOnly = this.#missing() <= 0n;
     const batch: Removal[] = [];
     let missing = this.#missing();
-    while (this.#open.size > 0 && batch.length < this.#facts.parallelRemovals) {
+    while (this.#tried.size < this.#candidates.length && batch.length < this.#facts.parallelRemovals) {
       if (!all && batch.length > 0 && (missing <= 0n || inodesOnly)) break;
       const removal = this.#take(all || inodesOnly ? this.#oldest() : this.#choose(missing), 'space');
       batch.push(removal);
@@ -215,10 +220,9 @@ export class MeasuredImageCycle implements ImageCycle {
 
   /** The least recently used of those that were not tried. */
   #oldest(): ImageRecord {
-    if (!this.#sorted) this.#order.sort(byUse);
-    this.#sorted = true;
-    while (!this.#open.has(this.#order[this.#position]!.key)) this.#position++;
-    return this.#order[this.#position]!;
+    this.#byUse ??= this.#candidates.toSorted(byUse);
+    while (!this.#isOpen(this.#byUse[this.#position]!)) this.#position++;
+    return this.#byUse[this.#position]!;
   }
 
   /**
@@ -231,8 +235,8 @@ export class MeasuredImageCycle implements ImageCycle {
     if (largest === undefined) return this.#oldest();
     if (!largest.exact || largest.bytes < missing) return largest.record;
     let enough = largest;
-    for (const record of this.#open.values()) {
-      if (this.#isRecent(record)) continue;
+    for (const record of this.#notRecent?.values() ?? []) {
+      if (!this.#isOpen(record)) continue;
       const each = this.#bytesOf(record);
       if (each.exact && each.bytes >= missing && leastFirst(each, enough) < 0) enough = each;
     }
@@ -240,15 +244,24 @@ export class MeasuredImageCycle implements ImageCycle {
   }
 
   #pickLargest(): Estimate | undefined {
-    if (this.#largest === undefined) {
-      this.#largest = new Heap(mostFirst);
-      for (const record of this.#open.values()) if (!this.#isRecent(record)) this.#largest.push(this.#bytesOf(record));
-    }
-    for (let top = this.#largest.peek(); top !== undefined; top = this.#largest.peek()) {
-      if (this.#open.has(top.record.key) && this.#bytesOf(top.record).bytes === top.bytes) return top;
-      this.#largest.pop();
+    const largest = (this.#largest ??= this.#notUsedLately());
+    for (let top = largest.peek(); top !== undefined; top = largest.peek()) {
+      const estimate = this.#bytesOf(top.record);
+      if (this.#isOpen(top.record) && estimate.bytes === top.bytes) return estimate;
+      largest.pop();
     }
     return undefined;
+  }
+
+  #notUsedLately(): LargestFirst {
+    const { freeTime, protectRecent } = this.#facts;
+    const recent = freeTime - protectRecent;
+    const records = this.#candidates.filter((record) => lastSeen(record) < recent && this.#isOpen(record));
+    if (this.#shared !== undefined) this.#notRecent = new Map(records.map((record) => [record.key, record]));
+    return new LargestFirst(
+      records,
+      records.map((record) => this.#bytesOf(record).bytes),
+    );
   }
 
   #endWithoutSpacePass(): void {
@@ -324,18 +337,10 @@ export class MeasuredImageCycle implements ImageCycle {
 interface Estimate {
   readonly record: ImageRecord;
   readonly bytes: bigint;
-  /** The bytes as a number, which compares faster; equal ones may differ. */
-  readonly rounded: number;
   readonly exact: boolean;
 }
 
 const sign = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** An image of which everything is shared frees nothing until its sisters go: the size breaks the tie, then the use. */
-function mostFirst(a: Estimate, b: Estimate): number {
-  if (a.rounded !== b.rounded) return b.rounded - a.rounded;
-  return sign(b.bytes, a.bytes) || sign(b.record.image.size, a.record.image.size) || byUse(a.record, b.record);
-}
 
 /** The one that frees least; of those that free the same the least recently used. */
 function leastFirst(a: Estimate, b: Estimate): number {
@@ -343,6 +348,4 @@ function leastFirst(a: Estimate, b: Estimate): number {
 }
 
 /** When the image was last of use, as far as anybody knows. */
-function lastSeen({ lastUsed, firstDetected }: ImageRecord): bigint {
-  return lastUsed !== undefined && lastUsed > firstDetected ? lastUsed : firstDetected;
-}
+const lastSeen = (record: ImageRecord): bigint => ageBegins(record, 'used');

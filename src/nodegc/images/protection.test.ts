@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { detect, type Inventory } from '../inventory/image-inventory.ts';
 import type { RuntimeContainer, RuntimeImage } from '../inventory/runtime.ts';
-import { type ProtectionFacts, protections, tooYoung } from './protection.ts';
+import { ageBegins, type ProtectionFacts, protections } from './protection.ts';
 import { parseReferencePattern, repositoryOf } from './reference-pattern.ts';
 
 const DIGITS = 'abcdef0123456789'.repeat(4);
@@ -119,7 +119,7 @@ describe('what is never collected', () => {
   it('NODE-042, 214 counts the minimum age from the first detection, or from the last use', () => {
     const second = 1_000_000_000n;
     const record = { ...[...inventory([image('a')]).values()][0]!, firstDetected: 0n, lastUsed: 100n * second };
-    expect(tooYoung(record, 150n * second, 120n * second)).toBeUndefined();
-    expect(tooYoung(record, 150n * second, 120n * second, 'used')).toBe('used for 50s, less than 2m0s');
+    expect([ageBegins(record, 'detected'), ageBegins(record, 'used')]).toEqual([0n, 100n * second]);
+    expect(ageBegins({ ...record, lastUsed: undefined }, 'used')).toBe(0n);
   });
 });

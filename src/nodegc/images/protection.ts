@@ -1,5 +1,4 @@
 import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';
-import { formatDuration } from '../config/go-duration.ts';
 import { type ReferencePattern, repositoriesOf, repositoryMatcher } from './reference-pattern.ts';
 
 /** Why an image stays whatever the disk looks like (NODE-040 to NODE-048), by rule. */
@@ -78,9 +77,11 @@ export function protections(inventory: Inventory, facts: ProtectionFacts = {}): 
   const kept = keptNewest(inventory, keepNewest);
   const result = new Map<string, Protection>();
   for (const record of inventory.values()) {
+    if (record.users.length > 0) {
+      result.set(record.key, new InUse(record));
+      continue;
+    }
     const protection = ((): Protection | undefined => {
-      const [user] = record.users;
-      if (user !== undefined) return inUse(record);
       if (record.image.pinned) return { rule: 'pinned', detail: 'the runtime reports it as pinned' };
       if (sandboxImage !== undefined && named(record, sandboxImage)) {
         return { rule: 'sandboxImage', detail: 'the runtime needs it to start any pod' };
@@ -109,13 +110,17 @@ export function protections(inventory: Inventory, facts: ProtectionFacts = {}): 
 }
 
 /** Its detail is put together when somebody reads it: a pass over thousands of images shows none of them. */
-function inUse(record: ImageRecord): Protection {
-  return {
-    rule: 'inUse',
-    get detail() {
-      return describeUsers(record);
-    },
-  };
+class InUse implements Protection {
+  readonly rule = 'inUse';
+  readonly #record: ImageRecord;
+
+  constructor(record: ImageRecord) {
+    this.#record = record;
+  }
+
+  get detail(): string {
+    return describeUsers(this.#record);
+  }
 }
 
 function describeUsers({ users }: ImageRecord): string {
@@ -127,16 +132,7 @@ function describeUsers({ users }: ImageRecord): string {
   return `${first.state} container ${name}${pod}${more}`;
 }
 
-/** Why an image that is not protected is not removed in this pass. */
-export function tooYoung(
-  record: ImageRecord,
-  now: bigint,
-  minimumAge: bigint,
-  from: 'detected' | 'used' = 'detected',
-): string | undefined {
-  const since =
-    from === 'used' && (record.lastUsed ?? 0n) > record.firstDetected ? record.lastUsed! : record.firstDetected;
-  if (now - since >= minimumAge) return undefined;
-  const age = formatDuration(((now - since) / 1_000_000_000n) * 1_000_000_000n);
-  return `${from === 'used' ? 'used' : 'here'} for ${age}, less than ${formatDuration(minimumAge)}`;
+/** When the minimum age of an image begins to count (NODE-042): at its first detection, or at its last use (NODE-214). */
+export function ageBegins({ firstDetected, lastUsed }: ImageRecord, from: 'detected' | 'used'): bigint {
+  return from === 'used' && lastUsed !== undefined && lastUsed > firstDetected ? lastUsed : firstDetected;
 }

@@ -44,7 +44,8 @@ function usersByKey({ images, containers, volumes }: Sighting): Map<string, Runt
     else known.push(container);
   };
   const keysOf = new Map<string, string[]>();
-  const mounted = new Set([...volumes.values()].flat());
+  const mounted = new Set<string>();
+  for (const names of volumes.values()) for (const name of names) mounted.add(name);
   if (mounted.size > 0) {
     for (const { id, runtimeHandler, tags, digests } of images) {
       for (const name of [id, ...tags, ...digests]) {
@@ -54,6 +55,7 @@ function usersByKey({ images, containers, volumes }: Sighting): Map<string, Runt
   }
   for (const container of containers) {
     add(imageKey(container.imageId, container.runtimeHandler), container);
+    if (keysOf.size === 0) continue;
     for (const name of volumes.get(container.id) ?? []) for (const key of keysOf.get(name) ?? []) add(key, container);
   }
   return users;
