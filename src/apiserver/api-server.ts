@@ -48,23 +48,23 @@ import { WebhookClient } from './webhook-client/webhook-client.ts';
 
 /** The parts and settings of an API server. */
 export interface ApiServerOptions {
-  /** Keeps the objects; the caller closes it. */
+  /** Stores the objects. The caller closes it. */
   readonly store: Store;
-  /** Its source of time. */
+  /** The clock of the server. */
   readonly clock: Clock;
-  /** Makes uids and names. */
+  /** Generates uids and names. */
   readonly random: Random;
-  /** Receives failures. */
+  /** The logger for failures. */
   readonly logger: Logger;
-  /** Counts requests. */
+  /** The registry for metrics. */
   readonly metrics: Metrics;
   /** Fields of `/version` (API-014). */
   readonly version: Readonly<Record<string, string>>;
-  /** Absent: every client is anonymous. */
+  /** If absent, every client is anonymous. */
   readonly authenticator?: Authenticator;
   /** Default: `refused` with an authenticator, `allowed` without. */
   readonly anonymous?: 'allowed' | 'refused';
-  /** Default: everything is allowed to everybody who is let in (API-372). */
+  /** Default: every authenticated user may do everything (API-372). */
   readonly authorizationMode?: AuthorizationMode;
   /** Whether the roles and bindings of kube-apiserver are made (API-513). Default: where RBAC decides by them. */
   readonly bootstrapPolicy?: 'made' | 'omitted';
@@ -72,41 +72,41 @@ export interface ApiServerOptions {
   readonly authorizer?: Authorizer;
   /** The authenticator that answers TokenReviews. */
   readonly tokens?: TokenVerifier;
-  /** Makes the tokens of service accounts (API-377, API-378). Absent: there are none. */
+  /** Issues the tokens of service accounts (API-377, API-378). If absent, there are none. */
   readonly serviceAccountTokens?: ServiceAccountTokens;
-  /** The built-in ones that run; default: {@link defaultPluginNames}. */
+  /** The enabled built-in plug-ins; default: {@link defaultPluginNames}. */
   readonly admissionPlugins?: ReadonlySet<ImplementedPlugin>;
-  /** After the built-in ones. */
+  /** More plug-ins, which run after the built-in ones. */
   readonly admission?: readonly AdmissionPlugin[];
-  /** How many requests may be under way at once. */
+  /** Maximum numbers of concurrent requests. */
   readonly limits?: Partial<InFlightLimits>;
-  /** Where clients reach the server, asked at start; Service `default/kubernetes` points there. */
+  /** The address for clients, read at start. Service `default/kubernetes` points there. */
   readonly address?: () => { readonly host: string; readonly port: number };
-  /** Where webhooks behind services are, by `<namespace>/<name>`, before their endpoints are asked (API-358). */
+  /** Addresses of webhook services, by `<namespace>/<name>`; these take precedence over the services' endpoints (API-358). */
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
-  /** Where cluster addresses of services come from. Default: {@link defaultServiceRange}. */
+  /** The range of cluster addresses of services. Default: {@link defaultServiceRange}. */
   readonly serviceRange?: ServiceRange;
   /** Answers `/metrics` (API-017). */
   readonly metricsHandler?: HttpHandler;
 }
 
-/** An API server. Its handler answers requests from the moment that it was created. */
+/** An API server. Its handler answers requests from its creation on. */
 export interface ApiServer {
   /** For in-process use and for a listener. */
   readonly handler: HttpHandler;
-  /** The served resources; custom resources are added here. */
+  /** The served resources, including custom resources. */
   readonly resources: ResourceRegistry;
-  /** Hangs a handler under a path prefix, e.g. `/debug/controllers/`. Only for users who may `get` that path. */
+  /** Adds a handler under a path prefix, such as `/debug/controllers/`. Only users who may `get` the path can use it. */
   mount(prefix: string, handler: HttpHandler): void;
   /** A reason why `/readyz` is not yet 200. */
   addReadyCheck(check: HealthCheck): void;
-  /** Makes the bootstrap objects; requests are answered before, `/readyz` says 500 until then. */
+  /** Creates the bootstrap objects. Requests are already answered before; `/readyz` returns 500 until then. */
   start(): Promise<void>;
-  /** Ends all watches. The store is the caller's. */
+  /** Ends all watches. The caller owns the store. */
   stop(): Promise<void>;
 }
 
-/** One API server over one store. It opens no socket: see `serving/http-server.ts`. */
+/** Creates one API server over one store. It opens no socket: see `serving/http-server.ts`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   return new EmbeddedApiServer(options);
 }
@@ -281,7 +281,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#claimSweep.start();
   }
 
-  /** The endpoints are brought up to date by the next round, or the next start. */
+  /** The next round or the next start updates the endpoints. */
   async #makeBootstrapObjects(): Promise<void> {
     const { host, port } = this.#address();
     const { serviceRange = defaultServiceRange } = this.#options;
@@ -347,14 +347,14 @@ class EmbeddedApiServer implements ApiServer {
     return pageNotFound();
   }
 
-  /** Discovery and OpenAPI, each loaded when first asked for. */
+  /** Discovery and OpenAPI, each loaded on first use. */
   async #document({ path, request }: RequestContext): Promise<HttpResponse> {
     const handler = path.startsWith('/openapi/')
       ? (this.#openApi ??= openApiHandler(this.resources, this.#options))
       : (this.#discovery ??= discoveryHandler(this.resources, this.#options));
     const document = (await handler).handle(path, request);
     if (document !== undefined) return document;
-    // API-004: inside a built-in group an unknown version is a Status.
+    // An unknown version of a built-in group is a Status (API-004).
     const [, root, group = ''] = path.split('/');
     const origin = root === 'apis' ? this.resources.groupOrigin(group) : root === 'api' ? 'builtin' : undefined;
     if (origin === 'builtin' && (root === 'api' || group !== '')) throw newPathNotFound();

@@ -37,7 +37,7 @@ import { WebhookDispatch } from './webhook/webhook-dispatch.ts';
 import { WebhookMetrics } from './webhook/webhook-metrics.ts';
 import { WebhookSource } from './webhook/webhook-source.ts';
 
-/** The parts that plug-ins are made of. */
+/** The dependencies of plug-ins. */
 export interface PluginEnvironment {
   readonly store: Store;
   readonly clock: Clock;
@@ -46,13 +46,13 @@ export interface PluginEnvironment {
   readonly metrics: Metrics;
   readonly authorizer: Authorizer;
   readonly webhooks: WebhookClient;
-  /** The other resources of the server, for what plug-ins read in a version of their own. */
+  /** The other resources of the server, for plug-ins that read another version. */
   readonly lookup: ResourceLookup;
-  /** Everything served right now. */
+  /** The resources that are served at the moment of the call. */
   readonly resources: () => readonly ResourceInfo[];
 }
 
-/** The plug-ins of this server, in the order of API-340; a new one is a row at its place. */
+/** The plug-ins of this server, in the order of API-340. A new plug-in is a new row. */
 const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvironment) => AdmissionPlugin])[] = [
   ['NamespaceLifecycle', ({ store }) => new NamespaceLifecycle(store)],
   ['LimitRanger', (environment) => new LimitRanger(environment)],
@@ -104,7 +104,7 @@ function webhookParts(environment: PluginEnvironment, type: WebhookType): [Webho
   return [new WebhookSource({ ...environment, type }), new WebhookDispatch(dispatch, type)];
 }
 
-/** The selected ones, in their order. */
+/** The selected plug-ins, in their order. */
 export function buildPlugins(
   environment: PluginEnvironment,
   selected: ReadonlySet<ImplementedPlugin>,

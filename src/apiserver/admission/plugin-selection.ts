@@ -1,6 +1,6 @@
 import { quoted } from '../../api/meta/quoted.ts';
 
-/** The plug-ins of kube-apiserver 1.36 in the order in which they run (API-340), whether this server has them or not. */
+/** The plug-ins of kube-apiserver 1.36 in the order in which they run (API-340), including those that this server lacks. */
 export const knownPlugins = [
   'AlwaysAdmit',
   'NamespaceAutoProvision',
@@ -47,7 +47,7 @@ export const knownPlugins = [
 
 export type PluginName = (typeof knownPlugins)[number];
 
-/** Those of them that this server has. */
+/** The plug-ins that this server has. */
 export const implementedPlugins = [
   'NamespaceLifecycle',
   'LimitRanger',
@@ -73,8 +73,8 @@ export const implementedPlugins = [
 export type ImplementedPlugin = (typeof implementedPlugins)[number];
 
 /**
- * Those that run unless somebody says otherwise. Not among them is what counts on controllers: without its one, no namespace has the
- * account that ServiceAccount asks for, and nothing that StorageObjectInUseProtection protects ever goes.
+ * The default plug-ins. Plug-ins that depend on controllers are not among them: without its controller, no namespace has the account that
+ * ServiceAccount requires, and nothing that StorageObjectInUseProtection protects is ever deleted.
  */
 export function defaultPluginNames({
   authorization,
@@ -82,18 +82,18 @@ export function defaultPluginNames({
   readonly authorization: string;
 }): readonly ImplementedPlugin[] {
   const off = new Set<ImplementedPlugin>(['ServiceAccount', 'StorageObjectInUseProtection']);
-  // Upstream leaves it off; here it is on where rights count at all (API-342).
+  // Off by default upstream; on here with RBAC (API-342).
   if (authorization !== 'RBAC') off.add('OwnerReferencesPermissionEnforcement');
   return implementedPlugins.filter((name) => !off.has(name));
 }
 
-/** What `--enable-admission-plugins` and `--disable-admission-plugins` say. */
+/** The values of `--enable-admission-plugins` and `--disable-admission-plugins`. */
 export interface PluginFlags {
   readonly enable: readonly string[];
   readonly disable: readonly string[];
 }
 
-/** The problems of the flags, in kube-apiserver's words; empty when there are none. A name that is unknown here is a problem, too. */
+/** The problems of the flags, in kube-apiserver's words. A name that this server does not know is a problem, too. */
 export function pluginFlagProblems({ enable, disable }: PluginFlags): readonly string[] {
   const known = new Set<string>(knownPlugins);
   const implemented = new Set<string>(implementedPlugins);
@@ -113,7 +113,7 @@ export function pluginFlagProblems({ enable, disable }: PluginFlags): readonly s
   ];
 }
 
-/** The default plug-ins without the disabled ones, with the enabled ones. */
+/** The default plug-ins, without the disabled ones and with the enabled ones. */
 export function selectedPlugins(
   byDefault: readonly ImplementedPlugin[],
   { enable, disable }: PluginFlags,

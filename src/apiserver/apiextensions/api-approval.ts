@@ -4,7 +4,7 @@ import { fieldInvalid, fieldRequired } from '../../api/field-error.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { Definition } from './definition.ts';
 
-/** The annotation that definitions in groups of the Kubernetes community must carry (API-452; apiextensions `apihelpers`). */
+/** The annotation that definitions in Kubernetes' own groups must have (API-452; apiextensions `apihelpers`). */
 const ANNOTATION = 'api-approved.kubernetes.io';
 const PATH = `metadata.annotations[${ANNOTATION}]`;
 const CONDITION = 'KubernetesAPIApprovalPolicyConformant';
@@ -25,7 +25,7 @@ function approvalOf({ metadata }: Definition): { readonly state: Approval; reado
   return { state: 'invalid', reason: `${must} with either a URL or a reason starting with "unapproved", ${SEE}` };
 }
 
-/** A state that was there before is left alone. */
+/** An existing state may stay. */
 export function validateApproval(definition: Definition, previous?: Definition): FieldError[] {
   if (!isProtected(definition.spec.group)) return [];
   const { state, reason } = approvalOf(definition);
@@ -41,7 +41,7 @@ const REASONS: Readonly<Record<Approval, string>> = {
   invalid: 'InvalidAnnotation',
 };
 
-/** Undefined for groups that are nobody's business but their owner's. */
+/** Undefined for groups that need no approval. */
 export function approvalCondition(definition: Definition): Condition | undefined {
   if (!isProtected(definition.spec.group)) return undefined;
   const { state, reason } = approvalOf(definition);

@@ -13,7 +13,7 @@ import { validateAnnotations, validateLabels } from '../../api/validation/labels
 const KNOWN_VERSIONS = ['v1', 'v1beta1'] as const;
 export type ConversionReviewVersion = (typeof KNOWN_VERSIONS)[number];
 
-/** The first version of the definition's list that is known here. */
+/** The first supported version in the definition's list. */
 export function conversionReviewVersion(versions: readonly string[] = []): ConversionReviewVersion | undefined {
   for (const version of versions) {
     const known = KNOWN_VERSIONS.find((candidate) => candidate === version);
@@ -25,7 +25,7 @@ export function conversionReviewVersion(versions: readonly string[] = []): Conve
 export interface ConversionRequest {
   readonly uid: string;
   readonly desired: GroupVersion;
-  /** None of them is in the desired version. */
+  /** Objects in other versions than the desired one. */
   readonly objects: readonly KubeObject[];
 }
 
@@ -41,7 +41,7 @@ export function conversionReview(
   };
 }
 
-/** An answer that is not what was asked for. The message goes behind `conversion webhook for <kind> `. */
+/** A wrong answer. The message follows `conversion webhook for <kind> `. */
 export class ConversionAnswerError extends Error {
   constructor(message: string) {
     super(message);
@@ -50,8 +50,8 @@ export class ConversionAnswerError extends Error {
 }
 
 /**
- * The converted objects, in the order they were asked for, each with the metadata it had: of what the webhook says only labels and
- * annotations count. Throws a {@link ConversionAnswerError} (apiextensions `apiserver/conversion/webhook_converter.go`).
+ * The converted objects in the order of the request, each with its original metadata: only labels and annotations of the webhook's answer
+ * count. Throws a {@link ConversionAnswerError} (apiextensions `apiserver/conversion/webhook_converter.go`).
  */
 export function convertedObjects(
   answer: unknown,

@@ -11,11 +11,11 @@ import { type Definition, type DefinitionSpec, isEstablished, type WebhookConver
 import { validateReviewVersionNames } from '../webhook-client/review-versions.ts';
 
 const PATH = 'spec.conversion';
-/** Upstream names the fields as its own form of a definition has them, which is flat. */
+/** Upstream uses the field names of its internal form of a definition, which is flat. */
 const CLIENT_CONFIG = `${PATH}.webhookClientConfig`;
 const REVIEW_VERSIONS = `${PATH}.conversionReviewVersions`;
 
-/** `spec.conversion` (API-464; apiextensions `apis/apiextensions/validation`). Errors that existed in `previous` may stay so. */
+/** Validates `spec.conversion` (API-464; apiextensions `apis/apiextensions/validation`). Errors in `previous` may stay. */
 export function validateConversion({ conversion }: DefinitionSpec, previous?: Definition): FieldError[] {
   if (conversion === undefined) return [];
   const { strategy, webhook } = conversion;
@@ -45,12 +45,12 @@ function validateWebhook(webhook: WebhookConversion | undefined, previous: Defin
   ];
 }
 
-/** Manifests come with a placeholder that is replaced later: until there is a bundle that is one, the definition is not established. */
+/** Manifests contain a placeholder that is replaced later. The definition is not established before the bundle is valid. */
 function mayHaveAnyBundle(previous: Definition | undefined): boolean {
   return previous === undefined || !isEstablished(previous) || hasInvalidBundle(previous.spec);
 }
 
-/** Whether the certificates that a conversion webhook is trusted by cannot be read. */
+/** True if the caBundle of a conversion webhook cannot be parsed. */
 export function hasInvalidBundle({ conversion }: DefinitionSpec): boolean {
   return validateCaBundle(conversion?.webhook?.clientConfig?.caBundle, '').length > 0;
 }

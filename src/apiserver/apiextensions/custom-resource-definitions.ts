@@ -20,11 +20,11 @@ export interface CustomResourceDefinitionsOptions {
 }
 
 /**
- * CustomResourceDefinitions of one server: follows what is stored of them. Everything that is only needed when there are some is loaded
- * with the first one, so that a server without any starts as if there were none (API-454).
+ * The CustomResourceDefinitions of one server, which follow the store. Code that only definitions need is loaded with the first one, so
+ * that a server without definitions starts fast (API-454).
  */
 export class CustomResourceDefinitions {
-  /** The store of the definitions themselves. */
+  /** The strategy of the definitions themselves. */
   readonly strategy: Strategy;
   readonly #options: CustomResourceDefinitionsOptions;
   readonly #follower: StoreFollower;
@@ -47,7 +47,7 @@ export class CustomResourceDefinitions {
     });
   }
 
-  /** Resolves when everything that was defined is served again. */
+  /** Resolves when all stored definitions are served again. */
   start(): Promise<void> {
     return this.#follower.start();
   }
@@ -63,8 +63,8 @@ export class CustomResourceDefinitions {
   }
 
   /**
-   * Called by the store before it answers the write: once the parts are loaded, which every definition of ours waits for, what is
-   * served has changed when the answer goes out.
+   * The store calls this before it answers the write. Every definition waits until the code is loaded, so the served resources have changed
+   * when the answer is sent.
    */
   #observe(events: readonly StoreEvent[]): void {
     if (this.#controller !== undefined) this.#controller.observe(events);
@@ -93,7 +93,7 @@ export class CustomResourceDefinitions {
       this.#loadRuleCheck(definition),
       this.#load(),
     ]);
-    // Whoever has rules has seen to it that they can be judged.
+    // Definitions with rules were validated only after the rule check was loaded.
     const checkRules: RuleCheck = (schema, path) => this.#checkRules?.(schema, path) ?? [];
     return {
       validateDefinition: (each) => validation.validateDefinition(each, checkRules),

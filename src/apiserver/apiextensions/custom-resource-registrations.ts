@@ -17,15 +17,15 @@ import type { WebhookConverter } from './webhook-converter.ts';
 import { VersionSchema } from './version-schema.ts';
 
 export interface RegistrationOptions {
-  /** Whether the definition is being deleted by now, or is gone; asked at each create, before and after it is stored. */
+  /** True if the definition is being deleted or is gone. Each create calls it before and after it is stored. */
   terminating(): boolean;
   converterFor(webhook: WebhookConversion): WebhookConverter;
 }
 
 export interface CustomResourceRegistrations {
-  /** One a served version. */
+  /** One for each served version. */
   readonly served: readonly ResourceRegistration[];
-  /** The registration of the storage version, served or not, which deletes the objects. */
+  /** The registration of the storage version, served or not, through which the objects are deleted. */
   readonly storage: ResourceRegistration;
 }
 
@@ -34,14 +34,14 @@ const TERMINATING_VERBS: readonly Verb[] = ['delete', 'deletecollection', 'get',
 const SUBRESOURCE_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
 const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
-/** True where a built-in resource has the name: the definition is kept, but serves nothing. */
+/** True if a built-in resource has the name. The definition is stored but serves nothing. */
 export function overlapsBuiltin({ spec }: Definition): boolean {
   return builtinResources().some(({ group, resource }) => group === spec.group && resource === spec.names.plural);
 }
 
 /**
- * A definition as rows of the registry (API-454). Undefined when it has no storage version, which no valid one lacks.
- * `terminating` is asked at each create; what discovery shows is settled here.
+ * A definition as rows of the registry (API-454). Undefined if it has no storage version, which every valid one has. `terminating` is
+ * called at each create; the discovery document is fixed here.
  */
 export function customResourceRegistrations(
   definition: Definition,
@@ -75,7 +75,7 @@ function schemaOf({ spec, status }: Definition, { name, schema }: DefinitionVers
   return new VersionSchema(kind, schema?.openAPIV3Schema);
 }
 
-/** API-215. As upstream, no schema is applied here: unknown fields of the other version cannot be reported. */
+/** As upstream, no schema is applied here, so unknown fields of the other version cannot be reported (API-215). */
 function customVersions(
   { spec }: Definition,
   schemas: ReadonlyMap<string, VersionSchema>,
@@ -100,16 +100,16 @@ function customVersions(
 
 interface Conversion {
   readonly schema: VersionSchema;
-  /** The version objects are kept in. */
+  /** The storage version. */
   readonly stored: string;
   readonly schemas: ReadonlyMap<string, VersionSchema>;
-  /** Present with strategy Webhook. */
+  /** Present if the strategy is Webhook. */
   readonly converter: WebhookConverter | undefined;
 }
 
 /**
- * Objects are kept in one version and shown in any, by changing apiVersion and what the schema of the target says (API-463). While
- * a definition has never changed, everything stored was made by the schema that is in force, and needs no second look.
+ * Objects are stored in one version and converted to any other by changing apiVersion and applying the target's schema (API-463). As long
+ * as a definition has not changed, all stored objects already fit its schema, so no schema is applied.
  */
 function conversionOf(definition: Definition, { schema, stored, schemas, converter }: Conversion): StorageConversion {
   const storageSchema = schemas.get(stored) ?? schema;
@@ -133,7 +133,7 @@ function conversionOf(definition: Definition, { schema, stored, schemas, convert
   };
 }
 
-/** API-464. The result is checked against the schema of its version, as everything that is read. */
+/** The result is pruned and defaulted by the schema of its version, as on every read (API-464). */
 function remoteConversion(
   converter: WebhookConverter,
   schema: VersionSchema,
@@ -184,7 +184,7 @@ function infoOf(
   };
 }
 
-/** The warning for every request to a deprecated version: its own words, or where to go instead. */
+/** The warning for requests to a deprecated version: its own text, or the recommended version. */
 function deprecationOf({ spec }: Definition, version: DefinitionVersion): string | undefined {
   if (version.deprecated !== true) return undefined;
   if (version.deprecationWarning !== undefined) return version.deprecationWarning;

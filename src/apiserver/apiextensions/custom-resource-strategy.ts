@@ -19,11 +19,11 @@ export interface CustomResourceStrategyOptions {
   readonly schema: VersionSchema;
   readonly conversion: StorageConversion;
   readonly versions: CustomVersions;
-  /** Whether the definition is being deleted by now, or is gone. */
+  /** True if the definition is being deleted or is gone. */
   readonly terminating: () => boolean;
 }
 
-/** The special parts of custom resources: the schema of their version (apiextensions `registry/customresource`). */
+/** The strategy of custom resources, by the schema of their version (apiextensions `registry/customresource`). */
 export function customResourceStrategy(options: CustomResourceStrategyOptions): Strategy {
   const { version, schema, conversion, versions, terminating } = options;
   const scale = scalePaths(version);
@@ -41,7 +41,8 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
       return schema.prepareRules();
     },
     stored(object, { info }) {
-      // An object stored after the last search for objects would stay behind for ever; a definition that still exists searches later.
+      // An object that is stored after the last list of the deletion would stay behind for ever. If the definition still exists, that list
+      // comes later.
       if (terminating()) throw newTerminating(info, object);
     },
     prepareForUpdate(next, previous, { subresource, warn }) {
@@ -71,14 +72,14 @@ function newTerminating(info: ResourceInfo, { metadata }: KubeObject): StatusErr
 }
 
 interface Judged {
-  /** The errors that exist already. */
+  /** Errors that were found before. */
   readonly errors: readonly FieldError[];
   readonly object: KubeObject;
   readonly previous?: { readonly value: KubeObject };
   readonly warn?: (text: string) => void;
 }
 
-/** With one of these, expressions might not find what they rely on. */
+/** After one of these errors, rules may lack the values that they need. */
 const BLOCKING: ReadonlySet<FieldErrorReason> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -89,7 +90,7 @@ const BLOCKING: ReadonlySet<FieldErrorReason> = new Set([
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-/** API-471. An old error in an unchanged value causes a warning only. */
+/** An existing error in an unchanged value only causes a warning (API-471). */
 function ruleErrors(schema: VersionSchema, { errors, object, previous, warn }: Judged): readonly FieldError[] {
   const { rules } = schema;
   if (rules === undefined) return [];
@@ -104,7 +105,7 @@ interface Updated extends Pick<StrategyContext, 'subresource'> {
   readonly previous: KubeObject;
 }
 
-/** API-470: what was wrong before may stay so. */
+/** Existing errors may stay (API-470). */
 function validateUpdate(
   { next, previous, subresource }: Updated,
   schema: VersionSchema,
@@ -142,7 +143,7 @@ export function scalePaths({ subresources }: DefinitionVersion): ScalePaths | un
 
 const INT32_MAX = 2 ** 31 - 1;
 
-/** The values that a Scale shows must fit into a Scale. */
+/** Values that a Scale shows must be valid there. */
 function scaleErrors(object: KubeObject, scale: ScalePaths | undefined, part: 'whole' | 'status'): FieldError[] {
   if (scale === undefined) return [];
   const errors: FieldError[] = [];
@@ -179,7 +180,7 @@ function goType(value: unknown): string {
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
 }
 
-/** The columns up to the first whose path cannot be read: a definition with a bad one is served all the same (API-435). */
+/** The columns up to the first with an invalid path. A definition with an invalid column is served nevertheless (API-435). */
 function servedColumns(columns: readonly CustomColumn[]): readonly CustomColumn[] {
   const bad = columns.findIndex(({ jsonPath }) => !isReadable(jsonPath));
   return bad < 0 ? columns : columns.slice(0, bad);

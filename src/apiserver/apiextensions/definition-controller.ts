@@ -27,27 +27,29 @@ export interface DefinitionControllerOptions {
   readonly environment: RegistryEnvironment;
   readonly registry: ResourceRegistry;
   readonly logger: Logger;
-  /** Asks those that convert. */
+  /** The client for conversion webhooks. */
   readonly webhooks: WebhookClient;
-  /** The store of the definitions themselves. */
+  /** The resource of the definitions themselves. */
   readonly info: ResourceInfo;
 }
 
-/** One definition as it was last seen. */
+/** The last seen state of one definition. */
 interface Known {
   definition: Definition;
-  /** Rows in the registry. */
+  /** Its rows in the registry. */
   rows: readonly ResourceRegistration[];
-  /** Deletes the objects; absent as long as nothing was ever served. */
+  /** Deletes the objects; absent if nothing was ever served. */
   storage: ResourceRegistration | undefined;
-  /** One for as long as it lives, because requests that began under an earlier schema go by it too; in the end it stays true. */
+  /**
+   * Shared by all rows of the definition, because requests that began under an earlier schema use it too. It stays true after the deletion.
+   */
   readonly state: { terminating: boolean };
 }
 
-/** A definition that could not be brought on waits before it is tried again; longer each time, up to the cap. */
+/** Retry delay of a definition that failed; it doubles up to the cap. */
 interface Pause {
   readonly backoff: Backoff;
-  /** Absent: it is over. */
+  /** Absent once the retry has run. */
   timer: Timer | undefined;
 }
 
@@ -55,9 +57,9 @@ const RETRY_MS = 250;
 const RETRY_CAP_MS = 60_000;
 
 /**
- * Serves the resources of definitions, and moves definitions from one state to the next (API-453, 454, 456, 458).
- * Pure functions decide; this class acts, one definition at a time in a round, with deletions of objects apart from that, because they may wait
- * for others. Bounded by the number of definitions.
+ * Serves the resources of definitions, and moves definitions through their states (API-453, 454, 456, 458). Pure functions decide, this
+ * class acts. One round processes one definition at a time; deletions of objects run separately, because they may wait for others. The
+ * number of definitions bounds the queue.
  */
 export class DefinitionController {
   readonly #options: DefinitionControllerOptions;
@@ -76,14 +78,14 @@ export class DefinitionController {
     this.#resource = new ResourceStore({ info, strategy: plainStrategy, environment, siblings: registry });
   }
 
-  /** All definitions there are. */
+  /** Takes all existing definitions. */
   replace(items: readonly KeyValue[]): void {
     const names = new Set(items.map(({ key }) => this.#nameOf(key)));
     for (const name of this.#known.keys()) if (!names.has(name)) this.#forget(name);
     for (const kv of items) this.#see(kv);
   }
 
-  /** Changes, in order. The served resources have changed when this returns. */
+  /** Takes changes in order. The served resources are updated when it returns. */
   observe(events: readonly StoreEvent[]): void {
     for (const { key, current } of events) {
       if (current !== undefined) this.#see(current);
@@ -106,7 +108,7 @@ export class DefinitionController {
     const definition = definitionOf(new StoredObject(kv).object());
     let before = this.#known.get(name);
     if (before !== undefined && before.definition.metadata?.uid !== definition.metadata?.uid) {
-      // It was deleted and created again unseen: all knowledge and work under way belong to the old one.
+      // The definition was deleted and created again between two events, so all state belongs to the old one.
       this.#forget(name);
       before = undefined;
     }
@@ -118,7 +120,7 @@ export class DefinitionController {
     this.#enqueue(name);
   }
 
-  /** The same is served; creates may be refused from now on, and discovery says so. */
+  /** The same resources are served, but creates may be refused from now on, and discovery shows that. */
   #update(known: Known, definition: Definition): void {
     known.definition = definition;
     const terminating = isTerminating(definition);
@@ -164,11 +166,11 @@ export class DefinitionController {
     this.#deletions.get(name)?.stop();
     this.#deletions.delete(name);
     this.#withdraw(known, []);
-    // Its names are free now.
+    // Its names are free now, so other definitions of the group may claim them.
     this.#enqueueGroup(known.definition);
   }
 
-  /** Takes back what is not served any more, and ends the watches, which see through the old schema (API-458). */
+  /** Removes rows that are no longer served and ends their watches, which use the old schema (API-458). */
   #withdraw({ rows }: Known, next: readonly ResourceRegistration[]): void {
     const { registry, environment } = this.#options;
     const kept = new Set(next.map(({ info }) => `${info.version}/${info.resource}`));
@@ -192,7 +194,7 @@ export class DefinitionController {
   }
 
   async #work(): Promise<void> {
-    // Not from within the call of the store that delivered the change.
+    // Waits, so that it does not run inside the store's call that delivered the change.
     await Promise.resolve();
     for (const name of this.#queue) {
       if (this.#stopped) break;
@@ -221,7 +223,7 @@ export class DefinitionController {
     this.#pauses.set(name, pause);
   }
 
-  /** One step; a write of ours comes back as an event and leads to the next. */
+  /** Makes one step. The resulting write comes back as an event and starts the next. */
   async #reconcile(name: string): Promise<void> {
     const { store, clock } = this.#options.environment;
     const { kv } = await store.get(this.#resource.key('', name));
@@ -242,7 +244,7 @@ export class DefinitionController {
     else if (decision.step === 'deleteInstances') this.#deleteInstances(name, known);
   }
 
-  /** Another write that won is seen as an event, and everything is decided anew. */
+  /** If another write was first, its event triggers a new decision. */
   async #write(kv: KeyValue, previous: Definition, next: Definition): Promise<void> {
     const { store } = this.#options.environment;
     if (isRemovedByUpdate(previous, next)) await store.delete(kv.key, kv.modRevision);
@@ -270,7 +272,7 @@ export class DefinitionController {
     deletion.start();
   }
 
-  /** For people, while nothing happens; the next round says again that deletion is in progress. */
+  /** The message for people while nothing happens; the next round restores the usual one. */
   async #tellFailure(name: string, error: unknown): Promise<void> {
     const { store, clock } = this.#options.environment;
     const { kv } = await store.get(this.#resource.key('', name));

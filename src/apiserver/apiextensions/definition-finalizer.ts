@@ -4,15 +4,15 @@ import { CUSTOM_RESOURCE_CLEANUP } from '../../api/deletion/definition-delete.ts
 import { type Definition, isEstablished } from './definition.ts';
 
 export interface FinalizerFacts {
-  /** `unknown`: nobody has deleted them yet. */
+  /** `unknown` means that the objects have not been deleted yet. */
   readonly instances: 'unknown' | 'gone';
-  /** The names are those of a built-in resource, whose objects are not this definition's to delete. */
+  /** The names are those of a built-in resource, whose objects the definition must not delete. */
   readonly overlap: 'builtin' | 'none';
 }
 
 export type FinalizerStep =
   | { readonly step: 'none' }
-  /** Write this state; without finalizers left it is the end. */
+  /** Write this state; without finalizers, that removes the definition. */
   | { readonly step: 'write'; readonly next: Definition }
   | { readonly step: 'deleteInstances' };
 
@@ -33,13 +33,13 @@ export function decideFinalizer(definition: Definition, facts: FinalizerFacts, n
   return { step: 'write', next: withTerminating(definition, IN_PROGRESS, now) };
 }
 
-/** One that waits for the certificates of its webhook is served all the while. */
+/** A definition that waits for a valid caBundle is served. */
 function mayHaveObjects(definition: Definition): boolean {
   const waiting = findCondition(definition.status.conditions, 'Established')?.reason === 'InvalidCABundle';
   return waiting || isEstablished(definition);
 }
 
-/** The condition after a failure to delete the objects, which is retried. */
+/** The condition after a failure to delete the objects. The deletion is retried. */
 export function withDeletionFailure(definition: Definition, error: string, now: number): Definition {
   const message = `could not issue all deletes: ${error}`;
   return withTerminating(

@@ -4,10 +4,13 @@ import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts'
 import type { Strategy } from '../registry/strategy.ts';
 import { type Definition, type DefinitionStatus, storageVersion } from './definition.ts';
 
-/** Judges the rules in CEL of a schema. */
+/** Checks the CEL rules of a schema. */
 export type RuleCheck = (schema: JsonSchemaProps, path: string) => readonly FieldError[];
 
-/** The validation of definitions, loaded with the first one that is written; that of rules, with the first one that has some. */
+/**
+ * The validation of definitions, loaded with the first one that is written. The validation of rules is loaded with the first definition
+ * that has some.
+ */
 export interface DefinitionRules {
   validateDefinition(definition: Definition): readonly FieldError[];
   validateDefinitionUpdate(next: Definition, previous: Definition): readonly FieldError[];
@@ -16,11 +19,11 @@ export interface DefinitionRules {
 }
 
 /**
- * The strategy of CustomResourceDefinitions themselves (apiextensions `registry/customresourcedefinition`). `load` resolves
- * when definitions can be served, so that nothing has to be waited for once one is stored.
+ * The strategy of CustomResourceDefinitions themselves (apiextensions `registry/customresourcedefinition`). `load` resolves when
+ * definitions can be served, so that a stored one is served without a wait.
  */
 export function definitionStrategy(load: (definition: Definition) => Promise<DefinitionRules>): Strategy {
-  // Preparation comes before validation, and waits for it.
+  // Preparation runs before validation and loads it.
   let rules: DefinitionRules | undefined;
   const loaded = (): DefinitionRules => {
     if (rules === undefined) throw new Error('a definition is validated before it was prepared');
@@ -50,7 +53,7 @@ export function definitionStrategy(load: (definition: Definition) => Promise<Def
   };
 }
 
-/** A version that becomes the storage version is remembered for as long as objects may lie in it. */
+/** A version that becomes the storage version stays in storedVersions as long as objects may be stored in it. */
 function withStoredVersion(status: DefinitionStatus, version: string | undefined): DefinitionStatus {
   const stored = status.storedVersions ?? [];
   if (version === undefined || stored.includes(version)) return status;

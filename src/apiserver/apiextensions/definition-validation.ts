@@ -31,8 +31,8 @@ import {
 } from './definition.ts';
 
 /**
- * Validation of CustomResourceDefinitions (API-450..452, 469, 473; apiextensions `apis/apiextensions/validation`). That fields are
- * there at all is checked for all built-in kinds alike, before this.
+ * Validation of CustomResourceDefinitions (API-450..452, 469, 473; apiextensions `apis/apiextensions/validation`). Required fields are
+ * checked before, for all built-in kinds.
  */
 export function validateDefinition(definition: Definition, checkRules: RuleCheck): FieldError[] {
   const { spec, metadata } = definition;
@@ -63,7 +63,7 @@ export function validateDefinitionUpdate(next: Definition, previous: Definition,
   return errors;
 }
 
-/** Through `/status`. */
+/** Validates writes through `/status`. */
 export function validateDefinitionStatus({ status }: Definition): FieldError[] {
   return validateNames(status.acceptedNames, 'status.acceptedNames');
 }
@@ -75,7 +75,7 @@ function validatePreserve({ preserveUnknownFields }: DefinitionSpec): FieldError
   return [fieldInvalid('spec.preserveUnknownFields', true, detail)];
 }
 
-/** API-473: what may still lie in the store in a version must stay readable. */
+/** Versions in which objects may still be stored must stay readable (API-473). */
 function validateStoredVersions({ spec, status }: Definition): FieldError[] {
   const path = 'status.storedVersions';
   const stored = status.storedVersions ?? [];
@@ -182,7 +182,7 @@ function deprecationErrors({ deprecated, deprecationWarning: text }: DefinitionV
   return errors;
 }
 
-/** With a status of its own, the schema's parts are validated apart, so the root may only say what survives that. */
+/** With a status subresource, parts of the schema are validated separately, so the root allows only some fields. */
 const FORBIDDEN_AT_ROOT_WITH_STATUS: readonly (keyof JsonSchemaProps)[] = [
   'nullable',
   'default',
@@ -218,7 +218,7 @@ function schemaErrors(schema: JsonSchemaProps, { subresources }: DefinitionVersi
   }
   if (schema.nullable === true) errors.push(fieldForbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
   const rules = validateSchemaRules(schema, path);
-  // The rules report a schema that cannot be read as a structural one.
+  // The structural checks report a schema that cannot be parsed.
   const structural = validateStructural(schema, path);
   if (structural.length > 0) append(errors, structural);
   else if (rules.length === 0) append(errors, validateDefaults(schema, path));

@@ -3,8 +3,8 @@ import { isKnownFormat } from '../../api/structural/schema-validator.ts';
 import { type Definition, versionsOf } from './definition.ts';
 
 /**
- * Features of a definition that have no effect: unknown formats, and sets of objects, whose items apply cannot identify. One text each; warnings
- * about `previous` already is not repeated.
+ * Warnings about features of a definition that have no effect: unknown formats, and sets of objects, whose items apply cannot identify.
+ * Warnings that `previous` also has are left out.
  */
 export function definitionWarnings(definition: Definition, previous?: Definition): string[] {
   const known = previous === undefined ? [] : shortcomings(previous);

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { WebhookClientConfig } from '../webhook-client/client-config.ts';
 import type { CustomColumn } from '../printers/custom-columns.ts';
 
-/** CustomResourceDefinitions (apiextensions.k8s.io/v1) as decoding by type leaves them. */
+/** Fields of a decoded CustomResourceDefinition (apiextensions.k8s.io/v1). */
 
 export interface DefinitionNames {
   readonly plural: string;
@@ -45,7 +45,7 @@ export interface DefinitionSpec {
   readonly group: string;
   readonly names: DefinitionNames;
   readonly scope: string;
-  /** Null in one that was not judged yet. */
+  /** Null in a definition that was not validated yet. */
   readonly versions: readonly DefinitionVersion[] | null;
   readonly conversion?: { readonly strategy: string; readonly webhook?: WebhookConversion };
   readonly preserveUnknownFields?: boolean;
@@ -69,8 +69,8 @@ const NO_SPEC: DefinitionSpec = { group: '', names: NO_NAMES, scope: '', version
 const NO_STATUS: DefinitionStatus = { conditions: null, acceptedNames: NO_NAMES, storedVersions: null };
 
 /**
- * A stored object as the controllers take it. One that did not come through this server's create (a restored backup, an older
- * version of kubegc) may lack its status or more: it serves nothing until it is judged, and never stops the server.
+ * A stored definition in the form that controllers need. A definition that was not created by this server (a restored backup, an older
+ * version) may lack its status or more. Such a definition serves nothing until it is validated, and never stops the server.
  */
 export function definitionOf(object: KubeObject): Definition {
   const { spec, status } = object as Partial<Definition>;
@@ -81,7 +81,7 @@ export function definitionOf(object: KubeObject): Definition {
   };
 }
 
-/** Being deleted, or known to be: nothing new is created (API-457). */
+/** True if it is being deleted or has the condition, so that no object may be created (API-457). */
 export function isTerminating({ metadata, status }: Definition): boolean {
   return Boolean(metadata?.deletionTimestamp) || isConditionTrue(status.conditions, 'Terminating');
 }
@@ -90,12 +90,12 @@ export function isEstablished({ status }: Definition): boolean {
   return isConditionTrue(status.conditions, 'Established');
 }
 
-/** Objects can be read and written: the names are settled, or were (API-454). */
+/** True if objects can be read and written, because the names are or were accepted (API-454). */
 export function isServed(definition: Definition): boolean {
   return isEstablished(definition) || isConditionTrue(definition.status.conditions, 'NamesAccepted');
 }
 
-/** The version objects are kept in; every valid definition has one. */
+/** The storage version. Every valid definition has one. */
 export function storageVersion(spec: DefinitionSpec): DefinitionVersion | undefined {
   return versionsOf(spec).find(({ storage }) => storage);
 }
@@ -104,7 +104,7 @@ export function versionsOf({ versions }: DefinitionSpec): readonly DefinitionVer
   return versions ?? [];
 }
 
-/** Both states of a definition are served in the same way. */
+/** True if both states of a definition serve the same. */
 export function isServedAlike(next: Definition, previous: Definition): boolean {
   return (
     next.metadata?.uid === previous.metadata?.uid &&

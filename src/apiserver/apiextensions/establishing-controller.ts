@@ -20,8 +20,8 @@ const INVALID_BUNDLE: Condition = {
 };
 
 /**
- * The next status on the way of a definition to Established (API-453): its names, then, in a write of its own, that it is
- * established. Undefined when it is where it should be. `now` in epoch ms.
+ * The next status of a definition on its way to Established (API-453): first its names, then, in a separate write, the condition. Undefined
+ * if nothing is left to do. `now` in epoch ms.
  */
 export function nextStatus(definition: Definition, claimed: ClaimedNames, now: number): DefinitionStatus | undefined {
   const { status } = definition;
@@ -36,7 +36,7 @@ export function nextStatus(definition: Definition, claimed: ClaimedNames, now: n
   }
   if (naming !== undefined) return { ...status, acceptedNames: naming.acceptedNames, conditions };
   if (conditions !== before) return { ...status, conditions };
-  // A definition that is being deleted is not established any more.
+  // A definition that is being deleted no longer becomes established.
   if (definition.metadata?.deletionTimestamp || isEstablished(definition)) return undefined;
   if (!isConditionTrue(conditions, 'NamesAccepted')) return undefined;
   const established = hasInvalidBundle(definition.spec) ? INVALID_BUNDLE : ESTABLISHED;

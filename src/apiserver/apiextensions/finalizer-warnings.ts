@@ -5,7 +5,7 @@ import { isQualifiedName } from '../../api/validation/names.ts';
 
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_ORPHAN, FINALIZER_FOREGROUND, 'kubernetes']);
 
-/** API-071: names of finalizers are free here; odd ones that are new are remarked on. */
+/** Warnings about new finalizers with unusual names, which custom resources may have (API-071). */
 export function finalizerWarnings(next: KubeObject, previous?: KubeObject): string[] {
   const known = new Set(previous?.metadata?.finalizers);
   const added = (next.metadata?.finalizers ?? []).filter((finalizer) => !known.has(finalizer));

@@ -6,15 +6,15 @@ import type { StoreWatch } from '../storage/interface.ts';
 
 export interface InstanceDeletionOptions {
   readonly resource: ResourceStore;
-  /** No object is left. */
+  /** Called when no object is left. */
   onDone(): void;
-  /** It is over, and objects may be left. */
+  /** Called after a failure; objects may be left. */
   onFailed(error: unknown): void;
 }
 
 /**
- * Deletes all objects of a definition, and waits until those with finalizers of their own are gone (API-456). No new ones are created meanwhile;
- * an object created at the last moment is deleted as well. It follows events of the store and does not poll.
+ * Deletes all objects of a definition, and waits until those with finalizers are gone (API-456). No new ones are created meanwhile; an
+ * object that was created at the last moment is deleted as well. It follows events of the store and does not poll.
  */
 export class InstanceDeletion {
   readonly #options: InstanceDeletionOptions;
@@ -112,7 +112,7 @@ export class InstanceDeletion {
     return {
       user: { username: 'system:apiserver', groups: ['system:masters'] },
       dryRun: false,
-      // Upstream's finalizer works beneath admission as well: an object whose definition goes is not there to be kept.
+      // Deletes without admission, like upstream's finalizer, because an object must not outlive its definition.
       admission: 'skipped',
       warn: () => undefined,
       expired: () => this.#isStopped(),

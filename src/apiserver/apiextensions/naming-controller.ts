@@ -4,11 +4,11 @@ import { findCondition } from '../../api/meta/conditions.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 import type { Definition, DefinitionNames } from './definition.ts';
 
-/** Names that definitions of a group have been given. */
+/** Names that other definitions of a group have. */
 export interface ClaimedNames {
-  /** Plurals, singulars, short names: one space. */
+  /** Plurals, singulars and short names, which share one namespace. */
   readonly resources: ReadonlySet<string>;
-  /** Kinds and kinds of lists: another one. */
+  /** Kinds and list kinds, which share another one. */
   readonly kinds: ReadonlySet<string>;
 }
 
@@ -29,8 +29,8 @@ export interface NamingDecision {
 }
 
 /**
- * Which of the names it asks for a definition gets: those that are its own already or nobody else's (API-453; apiextensions
- * `controller/status/naming_controller.go`). Undefined when there is nothing to decide. The last of several conflicts is reported.
+ * Accepts the requested names of a definition that it already has or that no other one has (API-453; apiextensions
+ * `controller/status/naming_controller.go`). Undefined if there is nothing to decide. The last of several conflicts is reported.
  */
 export function decideNames({ spec, status }: Definition, claimed: ClaimedNames): NamingDecision | undefined {
   const { names } = spec;

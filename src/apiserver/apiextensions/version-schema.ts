@@ -14,14 +14,14 @@ import { type StructuralSchema, structuralSchema } from '../../api/structural/st
 import type { DecodedObject, ObjectSchema } from '../registry/object/object-schema.ts';
 
 /**
- * The schema of one version of a custom resource, read when it is first needed: a server knows many more definitions than it
- * serves objects of.
+ * The schema of one version of a custom resource, parsed on first use, because a server has many more definitions than definitions with
+ * objects.
  */
 export class VersionSchema implements ObjectSchema {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** As in the definition. */
+  /** The schema in the definition. */
   readonly props: JsonSchemaProps | undefined;
   #typeSchema: TypeSchema | undefined;
   #structural: StructuralSchema | undefined;
@@ -49,15 +49,12 @@ export class VersionSchema implements ObjectSchema {
     return (this.#validator ??= new SchemaValidator(this.props ?? {}));
   }
 
-  /** The schema of the status alone, which is all that a write through `/status` is judged by (API-465). */
+  /** The schema of the status alone, by which a write through `/status` is validated (API-465). */
   get statusValidator(): SchemaValidator {
     return (this.#statusValidator ??= new SchemaValidator(this.props?.properties?.['status'] ?? {}));
   }
 
-  /**
-   * Rules in CEL, with what evaluates them (API-471): resolves before the first object is judged. Undefined when there is nothing to
-   * wait for.
-   */
+  /** Loads the evaluator of CEL rules (API-471), before the first object is validated. Undefined if there is nothing to load. */
   prepareRules(): Promise<void> | undefined {
     if (this.#rules === undefined && !hasRules(this.props ?? {})) this.#rules = 'none';
     return this.#rules === undefined ? this.#loadRules() : undefined;
@@ -71,7 +68,7 @@ export class VersionSchema implements ObjectSchema {
     this.#rules ??= new RuleValidator(typedSchema(this.props ?? {}));
   }
 
-  /** Undefined: there are no rules. */
+  /** Undefined if there are no rules. */
   get rules(): RuleValidator | undefined {
     if (this.#rules === undefined) throw new Error('an object is judged by rules that nobody has prepared');
     return this.#rules === 'none' ? undefined : this.#rules;
@@ -90,12 +87,12 @@ export class VersionSchema implements ObjectSchema {
     };
   }
 
-  /** Fills in the defaults of the schema (API-462). */
+  /** Applies the defaults of the schema (API-462). */
   applyDefaults(object: KubeObject): void {
     applyStructuralDefaults(object, this.structural);
   }
 
-  /** An object of this or of another version as one of this version. The result shares its metadata with the input, nothing else. */
+  /** Converts an object of any version to this version. The result shares only metadata with the input. */
   adopt(object: KubeObject): KubeObject {
     const { metadata = {}, ...rest } = object;
     const adopted = prune(rest, this.structural).object as KubeObject;

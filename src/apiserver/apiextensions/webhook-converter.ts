@@ -19,11 +19,11 @@ export interface WebhookConverterOptions {
   readonly conversion: WebhookConversion;
 }
 
-/** The timeout of one call; upstream's client for webhooks has the same. */
+/** The timeout of one call, as in upstream's webhook client. */
 const TIMEOUT_MS = 30_000;
-/** Objects of one call. A list is converted in as many calls as it takes, one after the other. */
+/** Maximum number of objects in one call. A longer list is converted in several calls, one after the other. */
 const MAX_BATCH = 500;
-/** The largest answer to one call: a batch of objects, each of which may be as large as a request. */
+/** Maximum size of an answer: a batch of objects, each of which may be as large as a request. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** Converts objects of one definition between its versions by asking its webhook (API-464). */
@@ -34,7 +34,7 @@ export class WebhookConverter {
     this.#options = options;
   }
 
-  /** In order; what is in the desired version already is not sent. Rejects with a 500 that has no reason. */
+  /** Converts in order; objects in the desired version are not sent. Rejects with a 500 without a reason. */
   async convert(objects: readonly KubeObject[], desired: GroupVersion): Promise<readonly KubeObject[]> {
     const wanted = apiVersionOf(desired);
     const others = objects.filter(({ apiVersion }) => apiVersion !== wanted);
@@ -66,7 +66,7 @@ export class WebhookConverter {
   }
 }
 
-/** Named after what was to be converted. */
+/** The error, named after the kind to convert. */
 function conversionError([first]: readonly KubeObject[], why: string): StatusError {
   const { group, version } = parseGroupVersion(first?.apiVersion ?? '') ?? { group: '', version: '' };
   return newUntypedInternal(`conversion webhook for ${group}/${version}, Kind=${first?.kind ?? ''} ${why}`);

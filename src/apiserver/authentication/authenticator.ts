@@ -2,14 +2,12 @@ import type { HttpRequest } from '../../base/http-message.ts';
 import type { UserInfo } from './user-info.ts';
 import { withAuthenticatedGroup } from './user-info.ts';
 
-/** A user, or nobody; a promise only where something has to be looked up. */
+/** A user, or none. A promise only if a lookup is needed. */
 export type Authentication = UserInfo | undefined;
 
 /**
- * Turns the credentials of a request into a user.
- *
- * Three outcomes (API-371): a user; `undefined` when the request carries no credentials this authenticator reads, so
- * that another one or the anonymous rule decides; a thrown 401 {@link StatusError} when it carries bad ones. Bad
+ * Authenticates the credentials of a request. Three outcomes (API-371): a user; `undefined` if the request has no credentials that this
+ * authenticator reads, so that another one or the anonymous rule decides; a thrown 401 {@link StatusError} for invalid ones. Invalid
  * credentials never fall through to anonymous.
  */
 export interface Authenticator {
@@ -17,9 +15,9 @@ export interface Authenticator {
 }
 
 /**
- * The first authenticator that finds a user decides; the user is a member of `system:authenticated`. Bad credentials do not fail the request
- * while others may be good: a client with a certificate of another authority and our token is accepted by the token. When no authenticator finds
- * a user, the first problem met is thrown (apiserver `pkg/authentication/request/union`).
+ * The first authenticator that returns a user decides; the user is a member of `system:authenticated`. Invalid credentials do not fail the
+ * request while others may be valid: a client with a foreign certificate and our token is accepted by the token. If no authenticator
+ * returns a user, the first error is thrown (apiserver `pkg/authentication/request/union`).
  */
 export function unionAuthenticator(authenticators: readonly Authenticator[]): Authenticator {
   return { authenticate: (request) => authenticateFrom(authenticators, request, {}) };
@@ -27,7 +25,7 @@ export function unionAuthenticator(authenticators: readonly Authenticator[]): Au
 
 interface Search {
   readonly start?: number;
-  /** The first error of the earlier ones. */
+  /** The first error of earlier authenticators. */
   readonly problem?: { readonly thrown: unknown } | undefined;
 }
 

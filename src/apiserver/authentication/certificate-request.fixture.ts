@@ -15,14 +15,14 @@ export interface RequestOptions {
   readonly organizations?: readonly string[];
   /** PEM block type. */
   readonly type?: string;
-  /** Signed by a key that is not the requested one. */
+  /** Signs with another key than the requested one. */
   readonly forged?: true;
 }
 
 const SIGNED_BY = { ed25519: '1.3.101.112', ec: '1.2.840.10045.4.3.2', rsa: '1.2.840.113549.1.1.11' } as const;
 const NAME_TYPES = { commonName: '2.5.4.3', organization: '2.5.4.10' } as const;
 
-/** A request for a certificate with a new key, as PEM in base64: what `spec.request` of a CertificateSigningRequest holds. */
+/** A certificate request with a new key, as PEM in base64, the form of `spec.request` of a CertificateSigningRequest. */
 export function certificateRequest(
   { commonName = 'somebody', organizations = [], type = 'CERTIFICATE REQUEST', forged }: RequestOptions = {},
   algorithm: keyof typeof SIGNED_BY = 'ed25519',

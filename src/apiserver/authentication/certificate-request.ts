@@ -5,11 +5,11 @@ import type { AlgorithmIdentifier, Name } from '@peculiar/asn1-x509';
 import { Constructed, fromBER, ObjectIdentifier, Sequence } from 'asn1js';
 import { pemBlocks } from './pem.ts';
 
-/** A request for a certificate (PKCS #10, RFC 2986), as far as somebody here asks. */
+/** The fields of a certificate request (PKCS #10, RFC 2986) that the server needs. */
 export interface CertificateRequest {
   /** `O` of the subject. */
   readonly organizations: readonly string[];
-  /** Why its signature does not show that the requester has the key; undefined when it does. */
+  /** The reason why its signature does not prove possession of the key; undefined if it does. */
   readonly signatureFault?: string;
 }
 
@@ -21,7 +21,7 @@ interface SignatureAlgorithm {
   readonly padding?: number;
 }
 
-/** SHA-1 and MD5 count as no proof, as in Go. */
+/** SHA-1 and MD5 prove nothing, as in Go. */
 const ALGORITHMS: Readonly<Record<string, SignatureAlgorithm>> = {
   '1.2.840.113549.1.1.11': { key: 'rsa', hash: 'sha256' },
   '1.2.840.113549.1.1.12': { key: 'rsa', hash: 'sha384' },
@@ -45,8 +45,8 @@ const FAULTS: Readonly<Record<SignatureAlgorithm['key'], string>> = {
 };
 
 /**
- * Reads the first PEM block of a text. Throws an error whose message says, as Go would, why there is none. Import this module on
- * demand: it loads the ASN.1 library, and most servers never see such a request.
+ * Parses the first PEM block of a text. Throws an error with Go's message if there is none. Import this module on demand, because it loads
+ * the ASN.1 library, which most servers never need.
  */
 export function readCertificateRequest(pem: string): CertificateRequest {
   const [block] = pemBlocks(pem);
@@ -58,7 +58,7 @@ export function readCertificateRequest(pem: string): CertificateRequest {
   return { organizations, ...(fault === undefined ? {} : { signatureFault: fault }) };
 }
 
-/** The words are those of Go's `encoding/asn1`. */
+/** The messages are those of Go's `encoding/asn1`. */
 function parseRequest(der: Buffer): CertificationRequest {
   if (der.length === 0) throw new Error('asn1: syntax error: sequence truncated');
   const { offset, result } = decodedBer(der);
@@ -71,7 +71,7 @@ function parseRequest(der: Buffer): CertificationRequest {
   }
 }
 
-/** The library throws what it comes upon where a text is no text of its kind: of UTF-16 with half a character, or a date that is none. */
+/** The library throws various errors for malformed texts, such as a broken UTF-16 text or date. */
 function decodedBer(der: Buffer): ReturnType<typeof fromBER> {
   try {
     return fromBER(der);

@@ -34,19 +34,16 @@ import {
   id_kp_serverAuth,
 } from '@peculiar/asn1-x509';
 
-/**
- * Builds and signs one X.509 certificate (RFC 5280). The only module that loads the ASN.1 library; reach it through
- * `certificates.ts`, which imports it on demand.
- */
+/** Builds and signs one X.509 certificate (RFC 5280). Only this module loads the ASN.1 library; `certificates.ts` imports it on demand. */
 export interface CertificateRequest {
   readonly subject: CertificateSubject;
   readonly usage: CertificateUsage;
-  /** At most 20 bytes; made positive and of fixed length here. */
+  /** At most 20 bytes. It is made positive and of fixed length here. */
   readonly serial: Uint8Array;
-  /** Whole seconds count. */
+  /** Fractions of a second are ignored. */
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** The signer; absent: the certificate signs itself. */
+  /** The signer. If absent, the certificate is self-signed. */
   readonly authority?: KeyCertificate;
 }
 
@@ -148,7 +145,7 @@ function extension(id: string, value: object, weight: 'critical' | 'optional' = 
   });
 }
 
-/** Organizations first, then the common name: the order in which Go writes a subject. */
+/** Organizations first, then the common name, which is Go's order in a subject. */
 function nameOf(subject: CertificateSubject): Name {
   const parts = [
     ...subject.organizations.map((organization) => [OID_ORGANIZATION, organization] as const),

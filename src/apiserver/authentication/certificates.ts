@@ -3,11 +3,9 @@ import type { Random } from '../../base/random/random.ts';
 import type { CertificateRequest, CertificateSubject, KeyCertificate } from './certificate-signer.ts';
 
 /**
- * The server's own certificate authority and what it signs (API-370): ECDSA P-256 throughout, because such a key is
- * made in under a millisecond while an RSA key takes longer than the rest of start-up.
- *
- * Nothing here touches files; who persists the PEM texts passes the authority back in. The ASN.1 library is loaded on
- * the first certificate, so a server that finds its certificates on disk never pays for it.
+ * The server's own certificate authority and the certificates it signs (API-370). All keys are ECDSA P-256, which takes under a millisecond
+ * to generate, while an RSA key takes longer than the rest of start-up. This module accesses no files; the caller stores the PEM texts. The
+ * ASN.1 library is loaded with the first new certificate, so a server that finds its certificates on disk never loads it.
  */
 export interface CertificateSource {
   readonly clock: Pick<Clock, 'now'>;
@@ -24,11 +22,11 @@ export interface ServingCertificates {
 }
 
 export interface ServingCertificatesOptions extends CertificateSource {
-  /** Further names and addresses the server is reached by, beside {@link DEFAULT_SERVING_HOSTS}. */
+  /** More names and addresses of the server, in addition to {@link DEFAULT_SERVING_HOSTS}. */
   readonly hosts?: readonly string[];
 }
 
-/** Loopback, and the names under which pods of a cluster reach the API server. */
+/** Loopback addresses, and the names of the API server for pods. */
 export const DEFAULT_SERVING_HOSTS: readonly string[] = [
   'localhost',
   '127.0.0.1',
@@ -44,7 +42,7 @@ export const ADMIN_COMMON_NAME = 'kubegc-admin';
 export const ADMIN_ORGANIZATION = 'system:masters';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Clocks of clients may run behind ours by this much. */
+/** Tolerance for clients whose clock is behind. */
 const BACKDATE_MS = 5 * 60_000;
 const AUTHORITY_VALID_MS = 3650 * DAY_MS;
 const LEAF_VALID_MS = 365 * DAY_MS;
@@ -68,7 +66,7 @@ export async function createServingCertificates(options: ServingCertificatesOpti
   };
 }
 
-/** Self-signed, valid for ten years. The name carries a random part: two authorities are never confused by subject. */
+/** Creates a self-signed authority, valid for ten years. Its name contains a random part, so that the subject distinguishes authorities. */
 export async function createCertificateAuthority(source: CertificateSource): Promise<KeyCertificate> {
   const { signCertificate } = await import('./certificate-signer.ts');
   const suffix = Buffer.from(source.random.bytes(4)).toString('hex');
@@ -79,7 +77,7 @@ export async function createCertificateAuthority(source: CertificateSource): Pro
   });
 }
 
-/** For TLS servers, valid for one year; every host stands in the subject alternative names. */
+/** Issues a certificate for a TLS server, valid for one year, with every host in its subject alternative names. */
 export async function issueServingCertificate(
   authority: KeyCertificate,
   options: ServingCertificatesOptions,
@@ -93,7 +91,7 @@ export async function issueServingCertificate(
   });
 }
 
-/** For TLS clients, valid for one year: the x509 authenticator reads user and groups from the subject. */
+/** Issues a certificate for a TLS client, valid for one year. The x509 authenticator reads user and groups from its subject. */
 export async function issueClientCertificate(
   authority: KeyCertificate,
   options: CertificateSource & CertificateSubject,

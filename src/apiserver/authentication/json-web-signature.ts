@@ -1,14 +1,14 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
-/** A key that signs tokens, ECDSA P-256 (`ES256`), and by which they are known. */
+/** A key that signs tokens, ECDSA P-256 (`ES256`), with its id. */
 export interface SigningKey {
-  /** The id of the public key, as kube-apiserver makes it: SHA-256 of its DER form in URL-safe base64. */
+  /** The id of the public key in kube-apiserver's form: SHA-256 of its DER form in URL-safe base64. */
   readonly id: string;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
 }
 
-/** Throws when the PEM text holds no ECDSA P-256 private key. */
+/** Throws if the PEM text is not an ECDSA P-256 private key. */
 export function signingKeyOf(privateKeyPem: string): SigningKey {
   const privateKey = createPrivateKey(privateKeyPem);
   if (privateKey.asymmetricKeyType !== 'ec' || privateKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
@@ -19,7 +19,7 @@ export function signingKeyOf(privateKeyPem: string): SigningKey {
   return { id: createHash('sha256').update(der).digest('base64url'), privateKey, publicKey };
 }
 
-/** As a JSON web key for others to verify with (RFC 7517). */
+/** The public key as a JSON web key (RFC 7517), with which others verify. */
 export function publicJwk({ id, publicKey }: SigningKey): Readonly<Record<string, unknown>> {
   const { kty, crv, x, y } = publicKey.export({ format: 'jwk' });
   return { use: 'sig', kty, kid: id, crv, alg: 'ES256', x, y };
@@ -35,7 +35,7 @@ function signatureOf({ privateKey }: SigningKey, text: string): string {
   return sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
 }
 
-/** The content of a token before its signature is verified: nothing in it is to be trusted. */
+/** The content of a token before its signature is verified. It must not be trusted. */
 export interface UnverifiedToken {
   readonly keyId: string | undefined;
   readonly algorithm: unknown;
@@ -46,7 +46,7 @@ export interface UnverifiedToken {
 
 const BASE64URL = /^[\w-]*$/;
 
-/** Undefined for what is no JWS in compact form. */
+/** Undefined if the text is not a JWS in compact form. */
 export function parseCompact(token: string): UnverifiedToken | undefined {
   const [header, payload, signature, ...rest] = token.split('.');
   if (header === undefined || payload === undefined || signature === undefined || rest.length > 0) return undefined;
@@ -63,7 +63,7 @@ export function parseCompact(token: string): UnverifiedToken | undefined {
   };
 }
 
-/** Whether this key made the signature. The key says which algorithm that is, never the token. */
+/** True if this key made the signature. The key determines the algorithm, never the token. */
 export function isSignedBy({ publicKey }: SigningKey, { signed, signature, algorithm }: UnverifiedToken): boolean {
   if (algorithm !== 'ES256') return false;
   return verify('sha256', Buffer.from(signed), { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);

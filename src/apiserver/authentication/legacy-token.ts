@@ -1,6 +1,6 @@
 import { type ObjectClaim, serviceAccountUsername } from './service-account-claims.ts';
 
-/** `iss` of the tokens that lie in Secrets (upstream `pkg/serviceaccount/legacy.go`). They have neither audience nor end. */
+/** `iss` of the tokens in Secrets (upstream `pkg/serviceaccount/legacy.go`). These tokens have no audience and do not expire. */
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 
 const PREFIX = 'kubernetes.io/serviceaccount';
@@ -24,7 +24,7 @@ export function legacyClaims({ namespace, account, secret }: Omit<LegacyClaims, 
   };
 }
 
-/** Undefined for a payload that lacks something, or whose subject is somebody else. */
+/** Undefined for an incomplete payload, or for another subject. */
 export function readLegacyClaims(payload: Readonly<Record<string, unknown>>): LegacyClaims | undefined {
   const text = (name: string): string => {
     const value = payload[name];

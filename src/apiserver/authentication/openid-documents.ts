@@ -4,12 +4,12 @@ import type { ServiceAccountTokens } from './service-account-tokens.ts';
 export const OPENID_CONFIGURATION = '/.well-known/openid-configuration';
 export const OPENID_KEYS = '/openid/v1/jwks';
 
-/** Clients need not ask again within this time. */
+/** Clients may cache the documents for this time. */
 const MAX_AGE_SECONDS = 3600;
 
 /**
- * The documents with which others verify tokens of service accounts on their own (API-378; OpenID Connect discovery). `address`: where clients
- * reach this server.
+ * The documents with which other parties verify tokens of service accounts (API-378; OpenID Connect discovery). `address` is the server's
+ * address for clients.
  */
 export function openIdDocument(
   path: typeof OPENID_CONFIGURATION | typeof OPENID_KEYS,

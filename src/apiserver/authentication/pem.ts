@@ -1,11 +1,11 @@
-/** One block of a PEM text: what stands between its first and its last line. */
+/** One block of a PEM text, without its first and last line. */
 export interface PemBlock {
   /** `CERTIFICATE`, … */
   readonly type: string;
   readonly lines: readonly string[];
 }
 
-/** Line by line, so that the time is linear. Text between blocks is allowed, and a block without an end is such text (Go `encoding/pem`). */
+/** Parses line by line in linear time. Text between blocks is allowed, and a block without a last line is such text (Go `encoding/pem`). */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
   let open: { type: string; lines: string[] } | undefined;

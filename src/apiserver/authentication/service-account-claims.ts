@@ -1,7 +1,7 @@
-/** An object a token is about: it is good only as long as this very one exists. */
+/** An object to which a token is bound: the token is valid only while this object exists. */
 export interface ObjectClaim {
   readonly name: string;
-  /** Absent for a node that does not exist: then only its name is given. */
+  /** Absent for a node that does not exist; then only its name is given. */
   readonly uid?: string;
 }
 
@@ -23,11 +23,11 @@ export interface KubernetesClaims {
   readonly pod?: ObjectClaim;
   readonly secret?: ObjectClaim;
   readonly serviceaccount: ObjectClaim;
-  /** From here on its use is reported: the client should have renewed it. */
+  /** From this time on, uses are reported, because the client should have renewed the token. */
   readonly warnafter?: number;
 }
 
-/** The object that a token is bound to beside its account; a node beside a pod is where that pod runs. */
+/** The object to which a token is bound in addition to its account. The node of a pod is included with the pod. */
 export interface Binding {
   readonly pod?: ObjectClaim;
   readonly secret?: ObjectClaim;
@@ -40,11 +40,11 @@ export interface ClaimsRequest {
   readonly binding: Binding;
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
-  /** The audience is this server's alone. */
+  /** True if the server is the only audience. */
   readonly forServer: boolean;
 }
 
-/** Kubelets ask for this lifetime for every pod; such tokens live longer, so that clients that never reload them are found. */
+/** Kubelets request this lifetime for every pod. Such tokens live longer, so that clients that never reload them are found. */
 const WARN_ONLY_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 60 * 60;
 
@@ -84,10 +84,10 @@ export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
 }
 
-/** Clocks of others may differ from ours by this much. */
+/** Tolerance for clocks of other machines. */
 const LEEWAY_SECONDS = 60;
 
-/** Why the token does not count now; undefined when it does. `now` in epoch milliseconds. */
+/** The reason why the token is not valid at `now`, in epoch milliseconds; undefined if it is. */
 export function timeProblem(
   { exp, nbf, iat }: Pick<ServiceAccountClaims, 'exp' | 'nbf' | 'iat'>,
   now: number,
@@ -99,10 +99,10 @@ export function timeProblem(
   return undefined;
 }
 
-/** An object whose deletion began longer ago than this does not count as there any more. */
+/** An object whose deletion began longer ago counts as gone. */
 export const DELETION_LEEWAY_MS = LEEWAY_SECONDS * 1000;
 
-/** The claims of a payload that this server has signed; undefined for one of another make. */
+/** The claims of a payload that this server has signed; undefined for another issuer's. */
 export function readClaims(payload: Readonly<Record<string, unknown>>): ServiceAccountClaims | undefined {
   const { aud, exp, iat, nbf, iss, jti, sub } = payload;
   const kubernetes = payload['kubernetes.io'];

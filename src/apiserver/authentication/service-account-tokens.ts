@@ -37,7 +37,7 @@ export interface ServiceAccountTokensOptions {
   readonly key: SigningKey;
   /** `iss` of every token. */
   readonly issuer: string;
-  /** For whom tokens are that say nothing else, and for whom a token must be to be accepted here. */
+  /** The default audiences of tokens, and the audiences that this server accepts. */
   readonly audiences: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export interface TokenOrder {
   readonly expirationSeconds: number;
 }
 
-/** Tokens whose signature need not be verified again. */
+/** Maximum number of tokens whose verified signature is cached. */
 const REMEMBERED_TOKENS = 10_000;
 const EXTRA = 'authentication.kubernetes.io';
 const DAY_MS = 86_400_000;
@@ -60,10 +60,9 @@ const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
 type Kind = 'serviceaccounts' | 'secrets' | 'pods' | 'nodes';
 
 /**
- * Tokens of service accounts: made for TokenRequest (API-377), and accepted as credentials (API-371).
- *
- * A token is worth as much as what it is bound to: with each use the account, and the pod, secret or node it names, must be there
- * with the same uid. Those are read from the store, so a deletion counts at once; only the signature is remembered.
+ * Tokens of service accounts: issued for TokenRequest (API-377), and accepted as credentials (API-371). A token is valid while its bound
+ * objects exist: each use reads the account, and the pod, secret or node it names, which must exist with the same uid. A deletion takes
+ * effect at once, because only the signature check is cached.
  */
 export class ServiceAccountTokens implements TokenVerifier {
   readonly audiences: readonly string[];
@@ -84,19 +83,21 @@ export class ServiceAccountTokens implements TokenVerifier {
     return signCompact(key, claimsOf({ ...order, forServer }, made));
   }
 
-  /** For a Secret of type `kubernetes.io/service-account-token`: good as long as the Secret holds it and its account exists. */
+  /**
+   * A token for a Secret of type `kubernetes.io/service-account-token`. It is valid while the Secret contains it and its account exists.
+   */
   issueLegacy(order: { readonly namespace: string; readonly account: ObjectClaim; readonly secret: string }): string {
     return signCompact(this.#options.key, legacyClaims(order));
   }
 
-  /** The public keys, for parties that verify tokens on their own (API-378). */
+  /** The public keys, with which other parties verify tokens (API-378). */
   get jwks(): readonly object[] {
     return [publicJwk(this.#options.key)];
   }
 
   verify(token: string, wanted: readonly string[] = this.audiences): TokenVerdict | Promise<TokenVerdict> {
     const parsed = parseCompact(token);
-    // Somebody else's token: another one may know it.
+    // Not a token of this issuer, so another verifier may know it.
     if (parsed === undefined) return UNKNOWN_TOKEN;
     if (parsed.claims['iss'] === LEGACY_ISSUER) return this.#verifyLegacy(token, parsed, wanted);
     if (parsed.claims['iss'] !== this.issuer) return UNKNOWN_TOKEN;
@@ -128,7 +129,7 @@ export class ServiceAccountTokens implements TokenVerifier {
     if (signature !== undefined) return refused(signature);
     const claims = readLegacyClaims(parsed.claims);
     if (claims === undefined) return refused('sub claim is invalid');
-    // They name no audience, so they are for this server.
+    // These tokens have no audience, so they are valid for this server.
     const audiences = this.audiences.filter((audience) => wanted.includes(audience));
     if (audiences.length === 0) {
       return refused(

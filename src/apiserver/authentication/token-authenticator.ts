@@ -11,24 +11,24 @@ export interface StaticToken {
 }
 
 export type TokenVerdict =
-  /** `audiences`: which of those asked for it is good for; empty where nobody cares. */
+  /** `audiences` are the requested ones for which it is valid; empty if none were requested. */
   | { readonly outcome: 'authenticated'; readonly user: UserInfo; readonly audiences: readonly string[] }
-  /** Not one of ours. */
+  /** Not a token of this verifier. */
   | { readonly outcome: 'unknown' }
-  /** A token of ours that is not valid. A TokenReview returns the reason. */
+  /** A token of this verifier that is not valid. A TokenReview returns the reason. */
   | { readonly outcome: 'refused'; readonly reason: string };
 
 export const UNKNOWN_TOKEN: TokenVerdict = { outcome: 'unknown' };
 
-/** Judges a bare token, also for TokenReview (API-374). An answer without a look-up is no promise. */
+/** Verifies a bare token, also for TokenReview (API-374). An answer without a lookup is not a promise. */
 export interface TokenVerifier {
-  /** `audiences`: it must be for one of these; absent: for this server. */
+  /** The token must be valid for one of `audiences`; if absent, for this server. */
   verify(token: string, audiences?: readonly string[]): TokenVerdict | Promise<TokenVerdict>;
 }
 
 /**
- * Static bearer tokens. Only hashes are kept, and every one of them is compared in constant time on each look-up, so
- * neither a memory dump nor the response time reveals a token. They are for this server alone, by whichever of its `audiences`.
+ * Static bearer tokens. Only hashes are stored, and each lookup compares all of them in constant time, so neither a memory dump nor the
+ * response time reveals a token. They are valid only for this server, under any of its `audiences`.
  */
 export function staticTokenVerifier(
   tokens: readonly StaticToken[],
@@ -50,7 +50,7 @@ export function staticTokenVerifier(
   };
 }
 
-/** The first that knows the token decides, unless it refuses it and another one accepts it. */
+/** The first verifier that knows the token decides. If it refuses the token, another one may still accept it. */
 export function unionTokenVerifier(verifiers: readonly TokenVerifier[]): TokenVerifier {
   const from = (
     start: number,
@@ -69,7 +69,7 @@ export function unionTokenVerifier(verifiers: readonly TokenVerifier[]): TokenVe
   return { verify: (token, audiences) => from(0, token, { audiences, refusal: UNKNOWN_TOKEN }) };
 }
 
-/** `Authorization: Bearer <token>`: unknown or empty token is 401, another scheme or no header is not ours (API-371). */
+/** Reads `Authorization: Bearer <token>`. An unknown or empty token is a 401; another scheme or no header is left to others (API-371). */
 export function tokenAuthenticator(verifier: TokenVerifier): Authenticator {
   const accepted = (verdict: TokenVerdict): UserInfo => {
     if (verdict.outcome !== 'authenticated') throw newUnauthorized();
@@ -85,7 +85,7 @@ export function tokenAuthenticator(verifier: TokenVerifier): Authenticator {
   };
 }
 
-/** The token of the `Authorization` header; undefined when the header is absent or of another scheme. */
+/** The token in the `Authorization` header; undefined if the header is absent or has another scheme. */
 export function bearerToken(request: HttpRequest): string | undefined {
   const header = request.headers['authorization'];
   const value = typeof header === 'string' ? header : header?.[0];
@@ -95,6 +95,6 @@ export function bearerToken(request: HttpRequest): string | undefined {
 }
 
 function digestOf(token: string): Buffer {
-  // No Hash object: it is a stream, and this happens once a request.
+  // Avoids a Hash object, which is a stream, because this runs for every request.
   return hash('sha256', token, 'buffer');
 }

@@ -3,13 +3,13 @@ import { newUnauthorized } from '../../api/status-error.ts';
 import type { Authenticator } from './authenticator.ts';
 import { EXTRA_CREDENTIAL_ID, type UserInfo, withAuthenticatedGroup } from './user-info.ts';
 
-/** A connection has one subject for all its requests, and so has a part of this program. */
+/** Users by certificate subject, because a connection has one subject for all its requests, as has an in-process client. */
 const users = new WeakMap<object, UserInfo>();
 
 /**
- * Client certificates: common name is the user, organizations are its groups, the fingerprint identifies the credential (API-371).
- *
- * The serving layer verifies the chain and reads the subject; a certificate it refused is bad credentials, not none.
+ * Authenticates client certificates: the common name is the user, organizations are groups, and the fingerprint identifies the credential
+ * (API-371). The serving layer verifies the chain and parses the subject. A certificate that it refused counts as invalid credentials, not
+ * as none.
  */
 export const x509Authenticator: Authenticator = {
   authenticate({ peer }) {

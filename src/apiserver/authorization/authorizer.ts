@@ -4,9 +4,9 @@ import type { UserInfo } from '../authentication/user-info.ts';
 /** The requested action and the user (apiserver `pkg/authorization/authorizer`). */
 export interface AuthorizationAttributes {
   readonly user: UserInfo;
-  /** API verb for resources (`get`, `deletecollection`, …), lower-case HTTP method for other paths. */
+  /** The API verb for resources (`get`, `deletecollection`, …), the HTTP method in lower case for other paths. */
   readonly verb: string;
-  /** False: only `path` says what is asked for, and the resource fields are empty. */
+  /** If false, only `path` is set, and the resource fields are empty. */
   readonly isResource: boolean;
   readonly path: string;
   readonly group: string;
@@ -15,28 +15,28 @@ export interface AuthorizationAttributes {
   readonly subresource: string;
   /** Empty at cluster scope and for requests across all namespaces. */
   readonly namespace: string;
-  /** Empty when no single object is meant. A list or watch by `metadata.name` has that name (API-002). */
+  /** Empty if the request names no object. A list or watch by `metadata.name` has that name (API-002). */
   readonly name: string;
 }
 
 export interface AuthorizationDecision {
   readonly allowed: boolean;
-  /** For the answer of access reviews and the text of a 403; may be empty. */
+  /** For the answer of access reviews and the text of a 403. May be empty. */
   readonly reason: string;
 }
 
 export interface Authorizer {
   authorize(attributes: AuthorizationAttributes): AuthorizationDecision;
-  /** The rights of a user in a namespace, for SelfSubjectRulesReview. An authorizer that cannot list its rules has none. */
+  /** The rights of a user in a namespace, for SelfSubjectRulesReview. Absent in an authorizer that cannot list rules. */
   rulesFor?(user: UserInfo, namespace: string): SubjectRules;
 }
 
 export interface SubjectRules {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
-  /** True when the user may do more than is listed. */
+  /** True if the user may have more rights than listed. */
   readonly incomplete: boolean;
-  /** Why some rights could not be read. */
+  /** The reason why some rights could not be read. */
   readonly evaluationError?: string;
 }
 
@@ -53,16 +53,15 @@ export interface NonResourceRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** Everything is allowed to everyone who was authenticated; the default of a test server (API-372). */
+/** Allows everything to every authenticated user; the default of a test server (API-372). */
 export const alwaysAllowAuthorizer: Authorizer = {
   authorize: () => ({ allowed: true, reason: '' }),
   rulesFor: () => EVERYTHING,
 };
 
 /**
- * `system:masters` may do everything (API-372); every other authenticated user may discover the API and ask about its own rights:
- * discovery, OpenAPI, version, health, and the self reviews, as the bootstrap roles `system:discovery` and
- * `system:basic-user` allow upstream.
+ * Allows everything to `system:masters` (API-372). Every other authenticated user may read discovery, OpenAPI, version and health and
+ * create self reviews, like the bootstrap roles `system:discovery` and `system:basic-user` upstream.
  */
 export const systemMastersAuthorizer: Authorizer = {
   authorize(attributes) {
@@ -77,17 +76,17 @@ export const systemMastersAuthorizer: Authorizer = {
   },
 };
 
-/** Paths that answer without credentials too (API-013, API-014). `path` is without the query. */
+/** Paths that need no credentials (API-013, API-014). `path` has no query. */
 export function isPublicPath(path: string, verb: string): boolean {
   return isHealthPath(path, verb) || (READING.has(verb) && VERSION_PATHS.has(path));
 }
 
-/** Nobody needs a right to ask whether the server lives, whoever decides (kube-apiserver `--authorization-always-allow-paths`). */
+/** Liveness needs no rights with any authorizer (kube-apiserver `--authorization-always-allow-paths`). */
 export function isHealthPath(path: string, verb: string): boolean {
   return READING.has(verb) && HEALTH_PATHS.has(path);
 }
 
-/** Anything else may bring a body, which nobody without rights gets read. */
+/** Other methods may have a body, which is not read without rights. */
 const READING: ReadonlySet<string> = new Set(['get', 'head']);
 
 const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
@@ -134,7 +133,7 @@ const LOOK_AROUND: SubjectRules = {
   incomplete: false,
 };
 
-/** One rule must match in all its parts; there are no deny rules. */
+/** One rule must match in all its parts. There are no deny rules. */
 export function isCovered(rules: SubjectRules, attributes: AuthorizationAttributes): boolean {
   if (!attributes.isResource) {
     return rules.nonResourceRules.some(

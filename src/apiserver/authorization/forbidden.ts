@@ -23,7 +23,7 @@ function describe(attributes: AuthorizationAttributes): string {
     : `${what} in the namespace ${JSON.stringify(attributes.namespace)}`;
 }
 
-/** A user name or path in the text must not turn into markup when a browser shows the body. */
+/** Escapes the text, so that a user name or path cannot become markup in a browser. */
 function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -8,13 +8,13 @@ export interface PolicyRule {
   readonly apiGroups: readonly string[];
   // `r`, `r/sub`, `*` for all, `*/sub` for that subresource of all.
   readonly resources: readonly string[];
-  /** Empty: all names, and requests that name no object. */
+  /** Empty matches all names, and requests without a name. */
   readonly resourceNames: readonly string[];
   /** Exact paths, or a prefix followed by `*`. */
   readonly nonResourceURLs: readonly string[];
 }
 
-/** The rules of a stored Role or ClusterRole, whatever it really holds: who writes past the API grants nothing by nonsense. */
+/** The rules of a stored Role or ClusterRole. Malformed rules, written past the API, grant nothing. */
 export function policyRules(value: unknown): readonly PolicyRule[] {
   if (!Array.isArray(value)) return [];
   return value
@@ -28,7 +28,7 @@ export function policyRules(value: unknown): readonly PolicyRule[] {
     }));
 }
 
-/** Whether this rule alone allows it: it must match in all its parts; there are no deny rules (API-375). */
+/** True if this rule alone allows the request: it must match in all its parts, and there are no deny rules (API-375). */
 export function ruleAllows(rule: PolicyRule, attributes: AuthorizationAttributes): boolean {
   if (!matches(rule.verbs, attributes.verb)) return false;
   if (!attributes.isResource) return rule.nonResourceURLs.some((url) => matchesPath(url, attributes.path));
@@ -51,12 +51,12 @@ function matchesResource(
   return matches(allowed, `${resource}/${subresource}`) || allowed.includes(`*/${subresource}`);
 }
 
-/** Also whether a rule for `url` covers one for `path`, which may end in `*` itself. */
+/** True if `url` matches `path`. `path` may also be a pattern that ends in `*`. */
 export function matchesPath(url: string, path: string): boolean {
   return url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')));
 }
 
-/** As upstream's escalation errors print it: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`, empty parts left out. */
+/** The rule in the form of upstream's escalation errors: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`, without empty parts. */
 export function compactString(rule: PolicyRule): string {
   const parts: readonly (readonly [string, readonly string[]])[] = [
     ['APIGroups', rule.apiGroups],

@@ -14,7 +14,7 @@ import { aggregated } from './rule-coverage.ts';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
-/** Rules that could be found, and what could not. */
+/** The resolved rules, and the errors of those that could not be resolved. */
 export interface ResolvedRules {
   readonly rules: readonly PolicyRule[];
   readonly errors: readonly string[];
@@ -27,11 +27,9 @@ export interface RbacAuthorizerOptions {
 }
 
 /**
- * Role-based access control (API-375, upstream `plugin/pkg/auth/authorizer/rbac`): who is bound to a role with a rule that has all
- * of what is asked, may. Nothing is denied by a rule, only not allowed.
- *
- * Answers at once, from tables that follow the store: a role or binding counts from the moment its write is answered. Before
- * {@link start} only `system:masters` may do anything.
+ * Role-based access control (API-375, upstream `plugin/pkg/auth/authorizer/rbac`). A user is allowed if one rule of a bound role covers the
+ * whole request. There are no deny rules. Answers without I/O, from tables that follow the store: a role or binding takes effect when its
+ * write is answered. Before {@link start} only `system:masters` is allowed.
  */
 export class RbacAuthorizer implements Authorizer {
   readonly #bindings = new RoleBindings();
@@ -59,7 +57,7 @@ export class RbacAuthorizer implements Authorizer {
     this.#clusterRoleBindings = bindingTable('clusterrolebindings');
   }
 
-  /** Resolves when every role and binding there is counts. */
+  /** Resolves when all existing roles and bindings are loaded. */
   async start(): Promise<void> {
     await Promise.all(this.#tables().map((table) => table.start()));
   }
@@ -101,11 +99,11 @@ export class RbacAuthorizer implements Authorizer {
     };
   }
 
-  /** Every rule a user has cluster-wide and, if one is given, in a namespace. */
+  /** All rules of a user: the cluster-wide ones and, if a namespace is given, those in it. */
   resolve(user: UserInfo, namespace: string): ResolvedRules {
     const rules: PolicyRule[] = [];
     const errors: string[] = [];
-    // A binding of both the user and one of the user's groups is visited twice.
+    // A binding of both the user and one of the user's groups is found twice.
     const bindings = new Set([...this.#boundTo(user, namespace)].map(({ binding }) => binding));
     for (const binding of bindings) {
       const found = this.#rulesOf(binding.roleRef, binding.namespace);
@@ -115,7 +113,7 @@ export class RbacAuthorizer implements Authorizer {
     return { rules, errors };
   }
 
-  /** The rights that a binding in a namespace ('': cluster-wide) to this role grants; a text when there is no such role. */
+  /** The rights that a binding in a namespace (empty if cluster-wide) to this role grants; a text if there is no such role. */
   grantedBy(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | string {
     return this.#rulesOf(roleRef, namespace);
   }
@@ -140,7 +138,7 @@ function prefixOf(resource: string): string {
   return resourcePrefix({ group: RBAC_GROUP, resource });
 }
 
-/** In the words of a lister, which name the kind in the singular. */
+/** The error of a lister, which names the kind in the singular. */
 function absent(kind: string, name: string): string {
   return `${kind}.${RBAC_GROUP} ${quoted(name)} not found`;
 }

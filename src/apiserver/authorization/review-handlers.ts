@@ -10,10 +10,9 @@ import type { AuthorizationAttributes, Authorizer, SubjectRules } from './author
 import { ignoredSelectors, selectorErrors } from './review-selectors.ts';
 
 /**
- * The review kinds: a question is POSTed, the object with the answer in `status` comes back with 201, nothing is stored
- * (API-373, API-374). Pure: the body is not changed, the answer is a new object.
- *
- * They throw {@link StatusError} 400 or 422 for a question that cannot be asked. Names in the metadata are ignored.
+ * The review kinds: a client POSTs a question, and the object comes back with the answer in `status` and with 201; nothing is stored
+ * (API-373, API-374). Pure: the answer is a new object. Throws {@link StatusError} 400 or 422 for an invalid question. Names in the
+ * metadata are ignored.
  */
 export type ReviewHandler = (
   body: KubeObject,
@@ -25,9 +24,9 @@ export type ReviewHandler = (
 export interface ReviewOptions {
   /** Namespace of the request path; empty or absent at cluster scope. */
   readonly namespace?: string;
-  /** Epoch milliseconds; the time stamp of a SelfSubjectReview. */
+  /** Epoch milliseconds, for the timestamp of a SelfSubjectReview. */
   readonly now?: number;
-  /** The authenticator for TokenReview; absent: no token is known. */
+  /** The verifier for TokenReview. If absent, no token is valid. */
   readonly tokens?: TokenVerifier;
 }
 
@@ -178,7 +177,7 @@ function review(
   return { kind, apiVersion, metadata: body.metadata ?? {}, spec: body['spec'], status };
 }
 
-/** Exactly one of the two questions must be asked. */
+/** A review must have exactly one of the two questions. */
 function attributeErrors(spec: JsonObject): FieldError[] {
   const asked = spec['resourceAttributes'];
   const resource = isJsonObject(asked);

@@ -6,8 +6,8 @@ import { isLabelValue, isQualifiedName } from '../../api/validation/names.ts';
 import { StatusError } from '../../api/status-error.ts';
 
 /**
- * The selectors of a question about rights (API-374, `pkg/apis/authorization/validation`). No rule here goes by selectors, so they are
- * only judged: an operator that is not known is no error, because a newer client may know it, but the answer says that it was ignored.
+ * The selectors of an access review (API-374, `pkg/apis/authorization/validation`). No rule uses selectors, so they are only validated. An
+ * unknown operator is not an error, because a newer client may know it, but the answer reports that it was ignored.
  */
 const SELECTORS = ['fieldSelector', 'labelSelector'] as const;
 type SelectorField = (typeof SELECTORS)[number];
@@ -18,7 +18,7 @@ interface Requirement {
   readonly values: readonly string[];
 }
 
-/** `asked`: `spec.resourceAttributes`. */
+/** `asked` is `spec.resourceAttributes`. */
 export function selectorErrors(asked: Record<string, unknown>): FieldError[] {
   return SELECTORS.flatMap((field) => {
     const selector = asked[field];
@@ -36,7 +36,7 @@ export function selectorErrors(asked: Record<string, unknown>): FieldError[] {
   });
 }
 
-/** The unread parts of the selectors: `evaluationError` of the answer; empty for nothing. */
+/** The ignored parts of the selectors, for `evaluationError` of the answer; empty if there are none. */
 export function ignoredSelectors(asked: Record<string, unknown>): string {
   return SELECTORS.flatMap((field) => {
     const selector = asked[field];
@@ -81,7 +81,7 @@ function isExistenceOperator(operator: string): boolean {
   return operator === 'Exists' || operator === 'DoesNotExist';
 }
 
-/** Fields are compared with one value, as selectors in texts can. */
+/** A field is compared with one value, as in a textual selector. */
 function isReadable(field: SelectorField, { operator, values }: Requirement): boolean {
   if (isSetOperator(operator)) return field === 'labelSelector' || values.length === 1;
   return field === 'labelSelector' && isExistenceOperator(operator);

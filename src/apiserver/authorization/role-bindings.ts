@@ -42,16 +42,13 @@ function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** A binding and which of its subjects it is that applies. */
+/** A binding with the subject that matches the user. */
 export interface Bound {
   readonly binding: Binding;
   readonly subject: Subject;
 }
 
-/**
- * Bindings by subject, so that a request reads only those of its user and groups, however many there are. Cluster-wide
- * ones are under namespace ''.
- */
+/** Bindings by subject, so that a request reads only those of its user and groups. Cluster-wide ones have namespace ''. */
 export class RoleBindings {
   readonly #byNamespace = new Map<string, Map<string, Map<string, Bound>>>();
 
@@ -61,7 +58,7 @@ export class RoleBindings {
       if (id === undefined) continue;
       const subjects = inner(this.#byNamespace, binding.namespace);
       const bound = inner(subjects, id);
-      // The first subject that applies is the one that is named.
+      // The first matching subject is reported.
       if (!bound.has(binding.name)) bound.set(binding.name, { binding, subject });
     }
   }
@@ -79,7 +76,7 @@ export class RoleBindings {
     if (subjects.size === 0) this.#byNamespace.delete(binding.namespace);
   }
 
-  /** All that apply to a user: cluster-wide ones for namespace '', else those of the namespace alone. */
+  /** All bindings of a user: the cluster-wide ones for namespace '', otherwise only those of the namespace. */
   *of({ username, groups }: UserInfo, namespace: string): Generator<Bound> {
     const subjects = this.#byNamespace.get(namespace);
     if (subjects === undefined) return;
@@ -94,7 +91,7 @@ function inner<K, V>(map: Map<string, Map<K, V>>, key: string): Map<K, V> {
   return found;
 }
 
-/** Service accounts are users of a certain name; one without a namespace is of that of the binding. */
+/** Service accounts are users with a certain name. One without a namespace belongs to that of the binding. */
 function subjectId({ kind, namespace, name }: Subject, bindingNamespace: string): string | undefined {
   if (kind === 'User' || kind === 'Group') return `${kind} ${name}`;
   const accountNamespace = namespace === '' ? bindingNamespace : namespace;

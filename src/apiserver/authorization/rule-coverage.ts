@@ -3,14 +3,14 @@ import type { UserInfo } from '../authentication/user-info.ts';
 import { quoted, quotedList } from '../../api/meta/quoted.ts';
 
 /**
- * What of `wanted` is not held already, in the smallest pieces: users cannot grant rights that they do not have (API-375, upstream
- * `component-helpers/auth/rbac/validation`). A piece counts as held only if one held rule has all of it.
+ * The parts of `wanted` that are not held, as small as possible, because users cannot grant rights that they lack (API-375, upstream
+ * `component-helpers/auth/rbac/validation`). A part counts as held only if one held rule covers all of it.
  */
 export function missingRights(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   return wanted.flatMap(pieces).filter((piece) => !held.some((rule) => covers(rule, piece)));
 }
 
-/** Rules of one verb on one resource (and name), or on one path. */
+/** Splits a rule into rules of one verb on one resource (and name), or on one path. */
 function pieces(rule: PolicyRule): PolicyRule[] {
   const { apiGroups, resources, verbs, resourceNames, nonResourceURLs } = rule;
   const names = resourceNames.length === 0 ? [[]] : resourceNames.map((name) => [name]);
@@ -54,7 +54,7 @@ function coversResource(held: readonly string[], wanted: string): boolean {
   return slash >= 0 && held.includes(`*${wanted.slice(slash)}`);
 }
 
-/** The text of the refusal, with the missing rights as few rules, one a line, sorted. */
+/** The text of the refusal, with the missing rights in as few rules as possible, one a line, sorted. */
 export function escalationText(user: UserInfo, missing: readonly PolicyRule[], unresolved: readonly string[]): string {
   const lines = [...new Set(joinedVerbs(missing).map(compactString))].toSorted(byCodeUnits);
   const who = `user ${quoted(user.username)} (groups=${quotedList(user.groups)})`;
@@ -66,13 +66,13 @@ function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Several errors as one text, as apimachinery's aggregate prints them: repeated ones once, in brackets if there are several. */
+/** Several errors as one text, in the form of apimachinery's aggregate: without duplicates, in brackets if there are several. */
 export function aggregated(errors: readonly string[]): string {
   const different = [...new Set(errors)];
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`;
 }
 
-/** Pieces that differ in the verb only become one rule. */
+/** Joins parts that differ only in the verb. */
 function joinedVerbs(rules: readonly PolicyRule[]): readonly PolicyRule[] {
   const byTarget = new Map<string, PolicyRule>();
   const others: PolicyRule[] = [];

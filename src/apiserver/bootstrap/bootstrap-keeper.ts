@@ -7,18 +7,18 @@ export interface BootstrapKeeperOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The objects in the store that must not be missing for long. */
+  /** The keys of the objects that are restored. */
   readonly keys: readonly string[];
-  /** Makes what is missing, and leaves alone what is there. */
+  /** Creates missing objects, and leaves existing ones unchanged. */
   readonly restore: () => Promise<void>;
 }
 
-/** How often kube-apiserver looks whether its service is there. */
+/** The interval at which kube-apiserver checks its service. */
 const AFTER_MS = 10_000;
 
 /**
- * Brings back what belongs to every cluster when somebody has deleted it: `kubectl delete all --all` takes Service `default/kubernetes`
- * with it. Nothing is due, and no timer runs, as long as nothing is missing.
+ * Restores objects of every cluster after a deletion: `kubectl delete all --all` also deletes Service `default/kubernetes`. It needs no
+ * timer while nothing is missing.
  */
 export class BootstrapKeeper {
   readonly #options: BootstrapKeeperOptions;

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
 import { formatAddress, type ServiceRange } from '../registry/strategies/services/service-range.ts';
 
-/** One object the server makes at its first start; `resource` says under which key it lies. */
+/** One object that the server creates at its first start; `resource` determines its key. */
 export interface BootstrapObject {
   readonly resource: { readonly group: string; readonly resource: string; readonly namespaced: boolean };
   readonly object: KubeObject;
@@ -19,10 +19,10 @@ const priorityClasses = { group: 'scheduling.k8s.io', resource: 'priorityclasses
 const LEGACY_TOKEN_TRACKING = 'kube-apiserver-legacy-service-account-token-tracking';
 
 export interface BootstrapOptions {
-  /** Where clients reach this server; pods would through Service `default/kubernetes`. */
+  /** The server's address for clients. Pods use Service `default/kubernetes`. */
   readonly address: string;
   readonly port: number;
-  /** Its first address is the server's own (API-511). */
+  /** The server's service has its first address (API-511). */
   readonly serviceRange: ServiceRange;
   /** Epoch ms. */
   readonly now: number;
@@ -55,7 +55,7 @@ function priorityClass(name: string, value: number, description: string): Bootst
   };
 }
 
-/** API-510..512, in the shape that creating them through the API would give them. Namespaces come first. */
+/** The bootstrap objects (API-510..512), in the form in which the API would create them. Namespaces come first. */
 export function bootstrapObjects({ address, port, serviceRange, now }: BootstrapOptions): readonly BootstrapObject[] {
   const clusterIP = formatAddress(serviceRange.first);
   const labels = { component: 'apiserver', provider: 'kubernetes' };

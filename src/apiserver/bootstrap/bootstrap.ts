@@ -13,14 +13,14 @@ interface BootstrapEnvironment {
 }
 
 /**
- * Makes what a cluster starts with and leaves alone what is there. Written straight to the store, in its final shape: going
- * through the endpoints would load the schema of every kind before the first request. All writes share one commit.
+ * Creates the initial objects of a cluster, and leaves existing ones unchanged. Writes directly to the store, in their final form, because
+ * the endpoints would load the schema of every kind before the first request. All writes share one commit.
  */
 export async function bootstrap(environment: BootstrapEnvironment, options: BootstrapOptions): Promise<void> {
   await Promise.all(bootstrapObjects(options).map((entry) => ensure(environment, entry)));
 }
 
-/** Keys of what kube-apiserver makes again when it goes missing: namespaces, and the service that clients in pods reach it by. */
+/** Keys of objects that kube-apiserver restores: namespaces, and the service that pods use. */
 export function bootstrapKeys(options: BootstrapOptions): readonly string[] {
   return bootstrapObjects(options)
     .filter(({ resource }) => resource.resource !== 'priorityclasses')
@@ -37,6 +37,6 @@ async function ensure({ store, clock, random }: BootstrapEnvironment, entry: Boo
   const { kv } = await store.get(key);
   if (kv !== undefined) return;
   stampCreated(object, random.uuid(), clock.now());
-  // Another server on the same store may have been faster: then it is there, which is all that is wanted.
+  // Another server on the same store may have created it first, which is fine.
   await store.create(key, encodeStored(object));
 }

@@ -5,7 +5,7 @@ import type { Store } from '../storage/interface.ts';
 import { objectKey, REGISTRY_ROOT } from '../storage/storage-keys.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';
 
-/** Where clients reach a server. */
+/** The address of a server for clients. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
@@ -19,7 +19,7 @@ export interface EndpointReconcilerOptions {
   readonly address: () => ServerAddress;
 }
 
-/** A key for each server that lives; it goes by itself when its server does not renew it. */
+/** The prefix of one key for each running server. A key expires if its server does not renew it. */
 export const SERVERS_PREFIX = `${REGISTRY_ROOT}masterleases/`;
 
 const RENEW_EVERY_MS = 10_000;
@@ -29,9 +29,9 @@ const ENDPOINTS = { group: '', resource: 'endpoints', namespaced: true };
 const ENDPOINT_SLICES = { group: 'discovery.k8s.io', resource: 'endpointslices', namespaced: true };
 
 /**
- * Keeps Endpoints and EndpointSlice `default/kubernetes` at the servers there are (upstream `controlplane/reconcilers/lease.go`): where
- * one server has the store for itself its own address, once, because that may be another one than at the last start; where several
- * write to it every ten seconds those that have renewed their keys.
+ * Keeps Endpoints and EndpointSlice `default/kubernetes` in line with the running servers (upstream `controlplane/reconcilers/lease.go`). A
+ * server with a store of its own writes its address once, because it may differ from that of the last start. If several servers share a
+ * store, each writes every ten seconds the servers that have renewed their keys.
  */
 export class EndpointReconciler {
   readonly #options: EndpointReconcilerOptions;
@@ -50,7 +50,7 @@ export class EndpointReconciler {
     if (this.#options.store.writers !== undefined) this.#arm();
   }
 
-  /** Takes this server off, so that nobody tries it until its key runs out. Best effort. */
+  /** Removes this server, so that no client uses it until its key expires. Best effort. */
   async stop(): Promise<void> {
     if (this.#state === 'stopped') return;
     this.#state = 'stopped';
@@ -85,7 +85,7 @@ export class EndpointReconciler {
     const value = Buffer.from(JSON.stringify(address()));
     const { kv } = await store.get(this.#key());
     const lifetime = { ttlMs: LIFETIME_MS };
-    // Refused: the key has run out in between, or another server has the same address. The next round decides.
+    // The write was refused because the key has expired, or another server has the same address. The next round decides.
     if (kv === undefined) await store.create(this.#key(), value, lifetime);
     else await store.update(kv.key, value, kv.modRevision, lifetime);
   }
@@ -100,11 +100,11 @@ export class EndpointReconciler {
     await this.#write(ENDPOINT_SLICES, sliceOf(servers));
   }
 
-  /** Another server that was faster has seen the same, or the next round changes what it has not. */
+  /** Another server was faster and wrote the same, or the next round corrects the difference. */
   async #write(resource: typeof ENDPOINTS, fields: Readonly<Record<string, unknown>>): Promise<void> {
     const { store } = this.#options;
     const { kv } = await store.get(objectKey(resource, 'default', 'kubernetes'));
-    // Somebody has deleted it: it is made again in a moment, with the server that makes it, and found here then.
+    // The object was deleted. It will be restored together with its server's bootstrap objects.
     if (kv === undefined) return;
     const object = new StoredObject(kv).object();
     if (Object.entries(fields).every(([name, value]) => deepEqual(object[name], value))) return;
@@ -125,7 +125,7 @@ export class EndpointReconciler {
   }
 }
 
-/** Servers by port, in order: a subset is addresses that share their ports. */
+/** Servers by port, in order, because a subset has addresses with the same ports. */
 function byPort(servers: readonly ServerAddress[]): [number, string[]][] {
   const hosts = new Map<number, Set<string>>();
   for (const { host, port } of servers) hosts.set(port, (hosts.get(port) ?? new Set()).add(host));
@@ -141,7 +141,7 @@ function subsetsOf(servers: readonly ServerAddress[]): object[] {
   }));
 }
 
-/** A slice has one set of ports: that of most servers, which as a rule is that of all. */
+/** A slice has one set of ports: that of most servers, which is usually that of all. */
 function sliceOf(servers: readonly ServerAddress[]): Record<string, unknown> {
   const [most] = byPort(servers).toSorted(([, left], [, right]) => right.length - left.length);
   const [port, hosts] = most ?? [0, []];

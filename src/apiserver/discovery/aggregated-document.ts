@@ -2,10 +2,10 @@ import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { ServedGroup } from './api-groups.ts';
 import { isKindOfVersion } from './legacy-documents.ts';
 
-/** Versions of `apidiscovery.k8s.io` that are answered; their documents differ in the apiVersion only (API-393, 394). */
+/** Supported versions of `apidiscovery.k8s.io`. Their documents differ only in the apiVersion (API-393, 394). */
 export type AggregatedVersion = 'v2' | 'v2beta1';
 
-/** Everything that is served, in one document: of the core group for `/api`, of the others for `/apis` (API-393). */
+/** All served resources in one document: the core group for `/api`, the others for `/apis` (API-393). */
 export function apiGroupDiscoveryList(groups: readonly ServedGroup[], version: AggregatedVersion): unknown {
   return {
     kind: 'APIGroupDiscoveryList',

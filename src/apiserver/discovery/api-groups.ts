@@ -10,11 +10,11 @@ export interface ServedVersion extends GroupVersion {
 export interface ServedGroup {
   /** Empty for the core group. */
   readonly group: string;
-  /** The preferred one first (API-398). */
+  /** The preferred version is first (API-398). */
   readonly versions: readonly ServedVersion[];
 }
 
-/** Groups in the order in which their first resource comes, which is their priority for ambiguous names (API-398). */
+/** Groups in the order of their first resource, which is their priority for ambiguous names (API-398). */
 export function servedGroups(resources: readonly ResourceInfo[]): ServedGroup[] {
   const groups = new Map<string, Map<string, ResourceInfo[]>>();
   for (const info of resources) {
@@ -36,7 +36,7 @@ export function servedGroups(resources: readonly ResourceInfo[]): ServedGroup[] 
   }));
 }
 
-/** Groups that only definitions have made come last, by name, whichever was there first (API-398). */
+/** Groups that exist only in definitions come last, by name, whichever was created first (API-398). */
 function customGroups(resources: readonly ResourceInfo[]): string[] {
   const builtin = new Set(resources.filter(({ typeName }) => typeName !== undefined).map(({ group }) => group));
   return [...new Set(resources.map(({ group }) => group))].filter((group) => !builtin.has(group)).sort();

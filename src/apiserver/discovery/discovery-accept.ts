@@ -1,17 +1,17 @@
 import { type MediaType, negotiate, parseAccept } from '../endpoints/negotiation/negotiation.ts';
 import type { AggregatedVersion } from './aggregated-document.ts';
 
-/** How a document of old is to be written. */
+/** The format of an unaggregated document. */
 export type LegacyForm =
   | { readonly form: 'legacy'; readonly mediaType: MediaType }
   | { readonly form: 'notAcceptable'; readonly message: string };
 
-/** Which document the Accept header of a request at a root asks for. */
+/** The document that the Accept header of a request selects. */
 export type DiscoveryForm = LegacyForm | { readonly form: 'aggregated'; readonly version: AggregatedVersion };
 
 /**
- * The first clause that can be met wins. Aggregated documents stand at the roots only, and are JSON; an unknown version or kind
- * leaves the choice to the next clause (API-395).
+ * The first clause that can be met wins. Aggregated documents exist only at the roots and in JSON; an unknown version or kind passes the
+ * choice to the next clause (API-395).
  */
 export function negotiateDiscovery(accept: string | undefined): DiscoveryForm {
   const version = aggregatedVersion(accept ?? '');
@@ -25,7 +25,7 @@ export function negotiateLegacy(accept: string | undefined): LegacyForm {
   return { form: 'notAcceptable', message: negotiation.message };
 }
 
-/** Undefined when a clause before it asks for the document of old, or none for this one. */
+/** Undefined if an earlier clause selects the unaggregated document, or no clause selects the aggregated one. */
 function aggregatedVersion(accept: string): AggregatedVersion | undefined {
   for (const { range, parameters } of parseAccept(accept)) {
     const as = parameters.get('as');

@@ -15,19 +15,17 @@ import type { PublishedDocument } from './published-document.ts';
 import { documentResponse, publishDocument } from './published-document.ts';
 
 export interface DiscoveryOptions {
-  /** The served resources, core first; the order of groups is their priority. */
+  /** The served resources, core first. The order of groups is their priority. */
   readonly resources: () => readonly ResourceInfo[];
-  /** Changes whenever `resources` does; absent: a changed set is a new array. */
+  /** Changes whenever `resources` does. If absent, a changed set is a new array. */
   readonly version?: () => number;
   /** `host:port` for the document at `/api`. */
   readonly serverAddress?: () => string;
 }
 
 /**
- * Answers `/api`, `/api/<version>`, `/apis`, `/apis/<group>` and `/apis/<group>/<version>`.
- *
- * Every document is encoded when first asked for and kept until the set of resources changes; their number is bounded by
- * that set.
+ * Answers `/api`, `/api/<version>`, `/apis`, `/apis/<group>` and `/apis/<group>/<version>`. Every document is encoded on first use and
+ * cached until the set of resources changes, which also bounds their number.
  */
 export class DiscoveryHandler {
   readonly #options: DiscoveryOptions;
@@ -39,7 +37,7 @@ export class DiscoveryHandler {
     this.#options = options;
   }
 
-  /** `path` is without query. Undefined when no document stands there: what kind of 404 that is, the caller knows. */
+  /** `path` has no query. Undefined if there is no document; the caller chooses the form of the 404. */
   handle(path: string, request: HttpRequest): Answer | undefined {
     const parts = path.split('/').slice(1);
     if (parts.at(-1) === '') parts.pop();
@@ -70,7 +68,7 @@ export class DiscoveryHandler {
       ),
     );
     return documentResponse(document, request, {
-      // Clients decide by this header what they got, so it repeats the parameters (API-393).
+      // Clients recognize the document by this header, so it repeats the parameters (API-393).
       contentType: `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
       cacheControl: 'public',
     });
@@ -125,7 +123,7 @@ interface LegacyPlace {
   readonly accepted: LegacyForm;
 }
 
-/** Few ask for these, so nothing is kept. Core's documents have no version in JSON, but a protobuf envelope needs one to be read by. */
+/** Few clients request these, so they are not cached. The documents of core have no version in JSON, but a protobuf envelope needs one. */
 async function translated(document: KubeObject, mediaType: MediaType): Promise<HttpResponse> {
   const object = mediaType === PROTOBUF_TYPE ? { ...document, apiVersion: 'v1' } : document;
   const body = await formatObject(object, { mediaType, pretty: false });

@@ -3,7 +3,7 @@ import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { ServedGroup, ServedVersion } from './api-groups.ts';
 import { isStored, storageVersionHash, storageVersionOf } from './storage-version-hash.ts';
 
-/** The discovery documents of old, one per path (API-390, API-391). */
+/** The unaggregated discovery documents, one for each path (API-390, API-391). */
 
 export function apiVersions(groups: readonly ServedGroup[], serverAddress: string): unknown {
   const core = groups.find(({ group }) => group === '');
@@ -35,7 +35,7 @@ function groupEntry({ group, versions }: ServedGroup): {
   return { name: group, versions: entries, preferredVersion: entries[0] };
 }
 
-/** Core's list has no apiVersion, as it never had. */
+/** The list of core has no apiVersion, for compatibility. */
 export function apiResourceList(served: ServedVersion): unknown {
   return {
     kind: 'APIResourceList',
@@ -72,7 +72,7 @@ function subresourceEntry(info: ResourceInfo, sub: SubresourceInfo): unknown {
   };
 }
 
-/** True when the kind belongs to the surrounding group version, which documents then leave out. */
+/** True if the kind belongs to the enclosing group version, which documents then omit. */
 export function isKindOfVersion(info: ResourceInfo, sub: SubresourceInfo): boolean {
   return sub.kind.group === info.group && sub.kind.version === info.version;
 }

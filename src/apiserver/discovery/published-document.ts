@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 
-/** A document that many clients read and that rarely changes: encoded once, answered as bytes. */
+/** A document that many clients read and that rarely changes. It is encoded once and sent as bytes. */
 export interface PublishedDocument {
   readonly bytes: Uint8Array;
   /** Upper-case hex SHA-256 of the bytes. */
@@ -19,7 +19,7 @@ export interface DocumentHeaders {
   readonly expires?: string;
 }
 
-/** 200 with the bytes, or 304 when the client names the document it already has (API-396, API-411). */
+/** 200 with the bytes, or 304 if the client already has the document (API-396, API-411). */
 export function documentResponse(
   document: PublishedDocument,
   request: HttpRequest,

@@ -9,16 +9,13 @@ export function storageVersionHash(stored: GroupVersionKind): string {
   return digest.subarray(0, 8).toString('base64');
 }
 
-/**
- * The version a resource is kept in: its own, except for the few built-in kinds that share their storage with another
- * version or group.
- */
+/** The storage version of a resource: its own, except for the few built-in kinds that share their storage with another version or group. */
 export function storageVersionOf(info: ResourceInfo): GroupVersionKind {
   const shared = info.typeName === undefined ? undefined : storageResource(info.group, info.resource);
   return shared ?? { group: info.group, version: info.storageVersion ?? info.version, kind: info.kind };
 }
 
-/** Only what is stored has a storage version: reviews, bindings and component statuses are answered, never kept. */
+/** Only stored resources have a storage version; reviews, bindings and component statuses are not stored. */
 export function isStored(info: ResourceInfo): boolean {
   return info.verbs.includes('create') && info.verbs.includes('get');
 }

@@ -1,6 +1,6 @@
 /**
- * Order of the versions of one group: stable before beta before alpha, the higher number first, other names last and
- * alphabetically (API-398; apimachinery `pkg/version`). Negative: `left` comes first.
+ * Orders the versions of one group: stable before beta before alpha, higher numbers first, other names last and alphabetically (API-398;
+ * apimachinery `pkg/version`). Negative if `left` comes first.
  */
 export function compareVersions(left: string, right: string): number {
   const a = rankOf(left);

@@ -28,10 +28,10 @@ const objectEndpoints: Readonly<Record<Verb, Endpoint>> = {
 
 type Endpoints = Partial<Record<Verb, Endpoint>>;
 
-/** Subresources of the object's own kind: read as the object, written by the part that is theirs (strategies know which). */
+/** Subresources of the object's own kind. They read the whole object and write their part, which the strategy knows. */
 const ownKindEndpoints: Endpoints = { get: handleGet, patch: handlePatch, update: handleUpdate };
 
-/** Subresources with an endpoint of their own, by name; none of them means something else on another kind. */
+/** Subresources with an endpoint of their own, by name. A name has the same meaning for every kind. */
 const subresourceEndpoints: Readonly<Record<string, Endpoints>> = {
   scale: { get: handleGetScale, patch: handlePatchScale, update: handleUpdateScale },
   finalize: { update: handleFinalize },
@@ -39,7 +39,7 @@ const subresourceEndpoints: Readonly<Record<string, Endpoints>> = {
   eviction: { create: handleEviction },
 };
 
-/** Endpoints that would connect to a kubelet. */
+/** Subresources that would connect to a kubelet. */
 const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 export interface EndpointTableOptions {

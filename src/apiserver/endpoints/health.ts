@@ -2,13 +2,13 @@ import type { HttpResponse } from '../../base/http-message.ts';
 import { plainText } from './response/plain-text.ts';
 import { quoted } from '../../api/meta/quoted.ts';
 
-/** One thing that must hold; undefined when it does, else why it does not. */
+/** One health check. It returns undefined if it passes, otherwise the reason. */
 export interface HealthCheck {
   readonly name: string;
   check(): string | undefined;
 }
 
-/** `/healthz`, `/livez`, `/readyz` and their checks one by one (API-013). */
+/** Serves `/healthz`, `/livez`, `/readyz` and their single checks (API-013). */
 export class HealthHandler {
   readonly #checks: { readonly live: readonly HealthCheck[]; readonly ready: () => readonly HealthCheck[] };
 
@@ -16,7 +16,7 @@ export class HealthHandler {
     this.#checks = checks;
   }
 
-  /** Undefined when the path is not one of ours. */
+  /** Undefined for any other path. */
   handle(path: string, query: URLSearchParams): HttpResponse | undefined {
     const [, root = '', name, ...rest] = path.split('/');
     const checks = this.#checksOf(root);

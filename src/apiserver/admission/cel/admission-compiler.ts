@@ -20,19 +20,19 @@ import { namespaceType, requestType } from './admission-types.ts';
 import { messageType } from './message-literals.ts';
 
 export interface ExpressionPlace {
-  /** The policy has parameters. */
+  /** `declared` if the policy has parameters. */
   readonly params: 'declared' | 'none';
-  /** Messages may not ask what somebody may do. */
+  /** `none` for message expressions, which cannot check authorization. */
   readonly authorizer: 'declared' | 'none';
 }
 
-/** The types of objects and parameters where expressions are only checked; evaluated, they may be anything. */
+/** The types of objects and parameters when expressions are only type-checked; during evaluation they are dynamic. */
 export interface AdmissionTypes {
   readonly object?: CelType | undefined;
   readonly params?: CelType | undefined;
 }
 
-/** An expression, or why it is none. */
+/** A compiled expression, or the reason why it does not compile. */
 export type Compiled =
   | { readonly outcome: 'compiled'; readonly program: CelProgram }
   | { readonly outcome: 'problem'; readonly message: string };
@@ -50,8 +50,8 @@ const returnTypes = {
 } as const satisfies Record<string, readonly CelType[] | undefined>;
 
 /**
- * Compiles the expressions of one policy or webhook (apiserver `admission/plugin/cel`). Variables are declared in their order: each is
- * known to what is compiled after it.
+ * Compiles the expressions of one policy or webhook (apiserver `admission/plugin/cel`). Variables are declared in order, and each is known
+ * to the expressions that are compiled after it.
  */
 export class AdmissionCompiler {
   readonly #types: AdmissionTypes;
@@ -59,13 +59,13 @@ export class AdmissionCompiler {
   readonly #functions: CelFunctions;
   readonly #environments = new Map<string, CelEnvironment>();
 
-  /** `functions`: beyond those that all expressions have. */
+  /** `functions` are added to those of all expressions. */
   constructor(types: AdmissionTypes = {}, functions: CelFunctions = {}) {
     this.#types = types;
     this.#functions = functions;
   }
 
-  /** An expression that declares `variables.<name>`. One that does not compile leaves a variable of unknown type. */
+  /** Compiles an expression that declares `variables.<name>`. If it does not compile, the variable has an unknown type. */
   declareVariable(name: string, expression: string, place: ExpressionPlace): Compiled {
     const compiled = this.compile(expression, 'variable', place);
     setKey(this.#variables, name, compiled.outcome === 'compiled' ? compiled.program.outputType : dyn);
@@ -117,7 +117,7 @@ export class AdmissionCompiler {
   }
 }
 
-/** As cel-go prints a type where it is no part of a compiler's message. */
+/** A type in cel-go's form outside of compiler messages. */
 function printedType(type: CelType): string {
   const parameters = typeParameters(type).map(printedType);
   return parameters.length === 0 ? typeName(type) : `${typeName(type)}(${parameters.join(', ')})`;

@@ -14,7 +14,7 @@ import { RequestAuthorizer } from './request-authorizer.ts';
 export interface EvaluationSubject extends VersionedObjects {
   readonly attributes: AdmissionAttributes;
   readonly invocation: Invocation;
-  /** Null: the binding names none. */
+  /** Null if the binding names no parameters. */
   readonly params?: KubeObject | null;
   /** Null for cluster-scoped objects. */
   readonly namespaceObject?: KubeObject | null;
@@ -26,12 +26,12 @@ export interface NamedVariable {
   readonly expression: Compiled;
 }
 
-/** `failed`: there is no value, and why. */
+/** `failed` means that there is no value, and gives the reason. */
 export type Evaluated =
   | { readonly outcome: 'value'; readonly value: CelValue }
   | { readonly outcome: 'failed'; readonly message: string };
 
-/** The expressions about one object have cost all they may: none is evaluated any more. */
+/** The expressions about one object have exhausted their budget, and no more are evaluated. */
 export class OutOfBudgetError extends Error {
   constructor() {
     super('validation failed due to running out of cost budget, no further validation rules will be run');
@@ -39,14 +39,14 @@ export class OutOfBudgetError extends Error {
   }
 }
 
-/** Evaluates expressions about one request within one budget; variables are evaluated when one of them is first asked for. */
+/** Evaluates the expressions for one request within one budget. A variable is evaluated on first use. */
 export class AdmissionEvaluation {
   readonly #values: Readonly<Record<string, unknown>>;
   #remaining: number;
-  /** The cost of variables since the last expression began. */
+  /** The cost of variables since the start of the current expression. */
   #variableCost = 0;
 
-  /** `budget`: cost units for everything. */
+  /** `budget` is in cost units for all expressions. */
   constructor(subject: EvaluationSubject, variables: readonly NamedVariable[], budget: number) {
     this.#remaining = budget;
     this.#values = { ...valuesOf(subject), variables: this.#lazily(variables) };

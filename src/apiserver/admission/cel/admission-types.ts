@@ -5,7 +5,7 @@ const { bool, dyn, int, string, timestamp } = celTypes;
 const kindType = objectOf('kubernetes.GroupVersionKind', { group: string, version: string, kind: string });
 const resourceType = objectOf('kubernetes.GroupVersionResource', { group: string, version: string, resource: string });
 
-/** `request`: what the review of a webhook says of a request, without its objects (`plugin/cel.BuildRequestType`). */
+/** The type of `request`: the fields of a webhook's review request without its objects (`plugin/cel.BuildRequestType`). */
 export const requestType: CelType = objectOf('kubernetes.AdmissionRequest', {
   kind: kindType,
   resource: resourceType,
@@ -26,7 +26,7 @@ export const requestType: CelType = objectOf('kubernetes.AdmissionRequest', {
   options: dyn,
 });
 
-/** `namespaceObject`: of a Namespace what expressions may see (`plugin/cel.BuildNamespaceType`). */
+/** The type of `namespaceObject`: the fields of a Namespace that expressions can read (`plugin/cel.BuildNamespaceType`). */
 export const namespaceType: CelType = objectOf('kubernetes.Namespace', {
   metadata: objectOf('kubernetes.NamespaceMetadata', {
     name: string,

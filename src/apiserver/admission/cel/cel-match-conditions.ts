@@ -14,7 +14,7 @@ const CONDITIONS_BUDGET = 2_500_000;
 
 export const CONDITION_PLACE: ExpressionPlace = { params: 'none', authorizer: 'declared' };
 
-/** A condition ready to be evaluated. */
+/** A compiled condition. */
 export interface CompiledCondition {
   readonly name: string;
   readonly expression: Compiled;
@@ -32,8 +32,7 @@ export function compileConditions(
 }
 
 /**
- * One false condition excludes, whatever the others say; only if none is false does one without a value count
- * (`webhook/matchconditions`).
+ * One false condition excludes the request, whatever the others are. Only if none is false does an error count (`webhook/matchconditions`).
  */
 export function evaluateConditions(
   conditions: readonly CompiledCondition[],
@@ -56,7 +55,7 @@ export function evaluateConditions(
   return { outcome: 'failed', message: problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]` };
 }
 
-/** `matchConditions` of webhooks: compiled when they are first met, kept as long as their configuration is. */
+/** `matchConditions` of webhooks, compiled on first use and cached as long as their configuration. */
 export class CelMatchConditions implements MatchConditions {
   readonly #authorizer: Authorizer;
   readonly #compiled = new WeakMap<readonly MatchCondition[], readonly CompiledCondition[]>();

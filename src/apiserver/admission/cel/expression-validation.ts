@@ -12,7 +12,7 @@ import { AdmissionCompiler, type Compiled, type ExpressionPlace } from './admiss
 
 const MAX_CONDITIONS = 64;
 
-/** `matchConditions` of a webhook or a policy. `place`: of the expressions. */
+/** Validates the `matchConditions` of a webhook or a policy. `place` says which of the two. */
 export function validateMatchConditions(
   conditions: readonly MatchCondition[],
   path: string,

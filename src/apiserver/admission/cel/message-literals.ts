@@ -4,13 +4,13 @@ import { asText } from '../../../api/cel/cel-value.ts';
 import { type CelFunctions, overload } from '../../../api/cel/function-declaration.ts';
 
 /**
- * `Object.spec{replicas: 3}` and `JSONPatch{op: "add", …}`: what mutations say and the grammar has no words for. They are written as
- * calls of a function of the type, `Object.spec.__new__({"replicas": dyn(3)})`, before they are parsed; where an expression does not
- * compile, places behind the first of them are those of the text so written.
+ * Rewrites literals of mutations, `Object.spec{replicas: 3}` and `JSONPatch{op: "add", …}`, which the grammar does not have. Before parsing
+ * they become calls of a function of the type, `Object.spec.__new__({"replicas": dyn(3)})`. Error positions after the first literal are
+ * those of the rewritten text.
  */
 export interface RewrittenExpression {
   readonly text: string;
-  /** Types of which there are literals. */
+  /** The types that have literals. */
   readonly types: ReadonlySet<string>;
 }
 
@@ -19,7 +19,7 @@ const CONSTRUCTOR = '__new__';
 const TOKEN =
   /[rRbB]{0,2}(?:"""[\s\S]*?"""|'''[\s\S]*?''')|[bB]?[rR][bB]?(?:"[^"\n]*"|'[^'\n]*')|[bB]?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\/\/[^\n]*|[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*|\s+|[\s\S]/g;
 
-/** The open construct: a literal, between its fields or in the value of one, or anything else. */
+/** The innermost open construct: a literal, between its fields or in a field's value, or another construct. */
 type Bracket = 'fields' | 'value' | 'other';
 
 export function rewriteMessages(source: string): RewrittenExpression {
@@ -44,7 +44,7 @@ export function rewriteMessages(source: string): RewrittenExpression {
       text += token === '}' && top !== 'other' && top !== undefined ? `${top === 'value' ? ')' : ''}})` : token;
       open.pop();
     } else if (top === 'fields' && token === ':') {
-      // Values of one literal have types of their own, those of one map have not.
+      // The values of one literal have separate types; those of one map do not.
       open[open.length - 1] = 'value';
       text += ': dyn(';
     } else if (top === 'value' && token === ',') {
@@ -57,7 +57,7 @@ export function rewriteMessages(source: string): RewrittenExpression {
   return { text, types };
 }
 
-/** The next token that is no space. */
+/** The next token that is not a space. */
 function following(tokens: readonly string[], index: number): string | undefined {
   return tokens.slice(index + 1, index + 3).find((token) => token.trim() !== '');
 }
@@ -68,7 +68,7 @@ export function messageType(name: string): CelType {
 
 const { dyn, string } = celTypes;
 
-/** Functions for literals of these types, and for JSON patches, beyond the functions of all expressions. */
+/** Functions for literals of these types and for JSON patches, in addition to the functions of all expressions. */
 export function messageFunctions(types: Iterable<string>): CelFunctions {
   const constructors = Array.from(types, (name) => {
     const signature = { args: [mapOf(string, dyn)], result: messageType(name) };

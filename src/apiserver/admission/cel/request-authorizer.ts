@@ -2,7 +2,7 @@ import type { CelAuthorizationAttributes, CelAuthorizer, CelDecision } from '../
 import type { UserInfo } from '../../authentication/user-info.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
 
-/** `authorizer` of an expression: what the user of the request may do, or another one. */
+/** The value of `authorizer` in an expression: checks the rights of the request's user, or of another one. */
 export class RequestAuthorizer implements CelAuthorizer {
   readonly #authorizer: Authorizer;
   readonly #user: UserInfo;
@@ -12,7 +12,7 @@ export class RequestAuthorizer implements CelAuthorizer {
     this.#user = user;
   }
 
-  /** Selectors only narrow what is asked for: whoever may do all of it may do a part. */
+  /** Selectors only narrow the request, so a user who may access all of it may access a part. */
   authorize(attributes: CelAuthorizationAttributes): CelDecision {
     const { verb } = attributes;
     const user = this.#user;

@@ -4,26 +4,26 @@ export type { AdmissionAttributes } from './attributes.ts';
 
 export type CreatedObject = Pick<AdmissionAttributes, 'info' | 'namespace' | 'name'>;
 
-/** Refuses by throwing a StatusError. A plug-in without I/O answers without a promise: most writes pass many plug-ins. */
+/** A plug-in refuses by throwing a StatusError. A plug-in without I/O returns no promise, because most writes pass many plug-ins. */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** The operations it handles; absent = all (apiserver `admission.Handler`). */
+  /** The operations that it handles; all if absent (apiserver `admission.Handler`). */
   readonly operations?: readonly AdmissionOperation[];
   /** Mutating phase. */
   admit?(attributes: AdmissionAttributes): void | Promise<void>;
   /** Validating phase, after all mutation and after the kind's own validation. */
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
   /**
-   * After a create has been stored: refuses it by throwing when what {@link admit} has seen no longer holds. Whoever created the
-   * object takes it back.
+   * Runs after a create has been stored, and refuses it by throwing if a condition that {@link admit} checked no longer holds. The caller
+   * then deletes the object.
    */
   stored?(created: CreatedObject): void | Promise<void>;
-  /** Resolves when the plug-in knows what it has to know before the first write. */
+  /** Resolves when the plug-in is ready for the first write. */
   start?(): Promise<void>;
   stop?(): void;
 }
 
-/** Plug-ins in their order (API-340). A refusal without a wait throws; the result is a promise only where a plug-in has to wait. */
+/** Plug-ins in their order (API-340). A refusal without I/O throws synchronously; the result is a promise only if a plug-in has to wait. */
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
   readonly #mutating: ByOperation;
@@ -45,7 +45,7 @@ export class AdmissionChain {
     for (const plugin of this.#plugins) plugin.stop?.();
   }
 
-  /** All mutating plug-ins, and once more all of them if one asks for it (API-355). */
+  /** Runs all mutating plug-ins, and all of them a second time if one requests it (API-355). */
   admit(attributes: AdmissionAttributes): Pending {
     const plugins = this.#mutating[attributes.operation];
     const admitAll = (): Pending => inTurn(plugins, (plugin) => plugin.admit?.(attributes));
@@ -60,7 +60,7 @@ export class AdmissionChain {
     return inTurn(this.#confirming, (plugin) => plugin.stored?.(created));
   }
 
-  /** Both phases, for what is not validated in between: deletions, connections, objects that are not stored. */
+  /** Runs both phases, for requests without validation in between: deletions, connections, objects that are not stored. */
   admitAndValidate(attributes: AdmissionAttributes): Pending {
     return then(this.admit(attributes), () => this.validate(attributes));
   }
@@ -74,14 +74,14 @@ function byOperation(plugins: readonly AdmissionPlugin[]): ByOperation {
   return { CREATE: of('CREATE'), UPDATE: of('UPDATE'), DELETE: of('DELETE'), CONNECT: of('CONNECT') };
 }
 
-/** Nothing where no plug-in had to wait: then what follows need not wait either. */
+/** Undefined if no plug-in had to wait, so that the next step need not wait either. */
 type Pending = Promise<void> | undefined;
 
 function then(pending: Pending, next: () => Pending): Pending {
   return pending === undefined ? next() : pending.then(next);
 }
 
-/** One plug-in after the other; the first that refuses is the last that is asked. */
+/** Runs one plug-in after the other, and stops at the first refusal. */
 function inTurn(
   plugins: readonly AdmissionPlugin[],
   ask: (plugin: AdmissionPlugin) => void | Promise<void>,

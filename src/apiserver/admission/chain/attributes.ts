@@ -9,53 +9,53 @@ export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
 /** Facts about the kinds around a request, for plug-ins that use other versions (apiserver `ObjectInterfaces`). */
 export interface ObjectInterfaces {
-  /** The other served resources whose objects are the same stored ones, in the order they are served (matchPolicy Equivalent). */
+  /** The other served resources with the same stored objects, in serving order (matchPolicy Equivalent). */
   equivalents(): readonly ResourceInfo[];
-  /** Kind of a subresource's objects in one of the equivalents; undefined when it does not have the subresource there. */
+  /** The kind of a subresource in one of the equivalents; undefined if that one lacks the subresource. */
   kindOf(resource: ResourceInfo, subresource: string): GroupVersionKind | undefined;
-  /** In another version of its kind. A new tree, or `object` itself where nothing changes. */
+  /** Converts an object to another version of its kind. Returns a new tree, or `object` itself if nothing changes. */
   convert(object: KubeObject, to: GroupVersionKind): Promise<KubeObject> | KubeObject;
-  /** An apply configuration merged into an object of a kind, without managers. Throws an error of its own words where it does not fit. */
+  /** Merges an apply configuration into an object of a kind, without managers. Throws an error with its own message if it does not fit. */
   merge(object: KubeObject, configuration: KubeObject, kind: GroupVersionKind): KubeObject;
-  /** A tree that comes from outside as an object of a kind: decoded by type, defaulted. 400 for values of the wrong type. */
+  /** Decodes an external tree as an object of a kind, by type and with defaults. Throws a 400 for values of the wrong type. */
   decode(tree: KubeObject, kind: GroupVersionKind): KubeObject;
 }
 
 /** The view that a plug-in has of a write (apiserver `admission.Attributes`). */
 export interface AdmissionAttributes {
   readonly operation: AdmissionOperation;
-  /** The resource as requested. */
+  /** The resource in the version of the request. */
   readonly info: ResourceInfo;
-  /** Of `object` and `oldObject`: the resource's own, or a subresource's (Scale, Eviction, PodExecOptions). */
+  /** The kind of `object` and `oldObject`: the resource's own, or a subresource's (Scale, Eviction, PodExecOptions). */
   readonly kind: GroupVersionKind;
   /** Empty for the object itself. */
   readonly subresource: string;
-  /** Empty for cluster-scoped objects; of a Namespace its own name. */
+  /** Empty for cluster-scoped objects; for a Namespace, its own name. */
   readonly namespace: string;
-  /** Empty for the deletion of a collection, and while a name is still to be generated. */
+  /** Empty for the deletion of a collection, and before a name is generated. */
   readonly name: string;
-  /** CreateOptions, UpdateOptions or DeleteOptions of `meta.k8s.io/v1`; a patch has the options of what it does. Absent for CONNECT. */
+  /** CreateOptions, UpdateOptions or DeleteOptions of `meta.k8s.io/v1`; a patch has the options of its operation. Absent for CONNECT. */
   readonly options?: KubeObject | undefined;
   /**
-   * Next state; absent for DELETE. Mutating plug-ins change its top level and metadata in place; what is below may be shared with
-   * {@link oldObject}, and is replaced.
+   * The next state; absent for DELETE. Mutating plug-ins change its top level and metadata in place. Deeper parts may be shared with {@link
+   * oldObject}, so they are replaced.
    */
   readonly object?: KubeObject;
-  /** Stored state; absent for CREATE and CONNECT. Never changed. */
+  /** The stored state; absent for CREATE and CONNECT. Never changed. */
   readonly oldObject?: KubeObject | undefined;
   readonly user: UserInfo;
   readonly dryRun: boolean;
-  /** When the request is answered with a time-out, by `Clock.monotonic`; absent where nobody waits. */
+  /** The time by `Clock.monotonic` at which the request times out; absent if it does not. */
   readonly deadline?: number | undefined;
   readonly interfaces: ObjectInterfaces;
   readonly reinvocation: Reinvocation;
   /** Adds a `Warning` header to the answer (API-010). */
   warn(text: string): void;
-  /** Adds an annotation to the request's audit event; the first value of a key counts. */
+  /** Adds an annotation to the request's audit event. The first value of a key wins. */
   annotate(key: string, value: string): void;
 }
 
-/** Gives an object the content of another one: the tree that admission works on stays the one the write was started with. */
+/** Replaces the content of an object in place, because the write continues with the tree that admission received. */
 export function replaceContent(object: KubeObject, content: KubeObject): void {
   for (const key of Object.keys(object)) delete object[key];
   for (const key of Object.keys(content)) setKey(object, key, content[key]);

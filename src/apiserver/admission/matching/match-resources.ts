@@ -7,12 +7,12 @@ import type { AdmissionAttributes } from '../chain/attributes.ts';
 import type { NamespaceReader } from './namespace-reader.ts';
 import { type Rule, ruleMatches } from './rule.ts';
 
-/** Which requests a webhook, a policy or a binding is about, with its selectors read. */
+/** The requests that a webhook, a policy or a binding matches, with parsed selectors. */
 export interface MatchResources {
-  /** Undefined: every request. */
+  /** Undefined matches every request. */
   readonly rules: readonly Rule[] | undefined;
   readonly excludeRules: readonly Rule[];
-  /** `Equivalent`: a request is also matched by what it would be in another version of its kind. */
+  /** `Equivalent` also matches a request by its form in another version of its kind. */
   readonly matchPolicy: 'Exact' | 'Equivalent';
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
@@ -24,7 +24,7 @@ export interface MatchResourcesSource {
   readonly objectSelector?: LabelSelectorObject;
 }
 
-/** As what a request is sent: the resource and kind that a rule has named. */
+/** The form in which a request is sent: the resource and kind that a rule named. */
 export interface Invocation {
   readonly resource: GroupVersionResource;
   readonly subresource: string;
@@ -44,8 +44,8 @@ function selectorOf(selector: LabelSelectorObject | undefined): LabelSelector {
 }
 
 /**
- * As what a request is matched; undefined when it is not. Selectors are asked after the rules, which upstream does the other way
- * round: the outcome is the same, except that labels are read only where they count. 404 when the namespace is gone.
+ * The form in which a request matches; undefined if it does not match. Selectors are evaluated after the rules, upstream before them. The
+ * result is the same, except that labels are read only if they matter. Throws a 404 if the namespace is gone.
  */
 export async function matchRequest(
   match: MatchResources,
@@ -100,7 +100,7 @@ function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {
   return { group, version, kind };
 }
 
-/** API-356: old or new. An object without metadata, such as the options of a connection, is never selected. */
+/** Either the old or the new object must match (API-356). An object without metadata, such as connection options, never matches. */
 function matchesObject(selector: LabelSelector, { object, oldObject }: AdmissionAttributes): boolean {
   if (selector.empty) return true;
   const selects = (candidate: KubeObject | undefined): boolean =>
@@ -108,7 +108,7 @@ function matchesObject(selector: LabelSelector, { object, oldObject }: Admission
   return selects(object) || selects(oldObject);
 }
 
-/** API-356: cluster-scoped objects always match; a Namespace that is written has its new labels. */
+/** Cluster-scoped objects always match, and a Namespace that is written matches by its new labels (API-356). */
 async function namespaceMatches(
   { namespaceSelector }: MatchResources,
   { info, subresource, operation, namespace, object }: AdmissionAttributes,

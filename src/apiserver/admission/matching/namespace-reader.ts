@@ -6,10 +6,10 @@ import { objectKey } from '../../storage/storage-keys.ts';
 import { StoredObject } from '../../storage/stored-object.ts';
 
 const namespaces = { group: '', resource: 'namespaces', namespaced: false };
-/** Parsed namespaces that are kept; more only cost a parse each. */
+/** Maximum number of cached parsed namespaces. Others are parsed again. */
 const KEPT_NAMESPACES = 1_000;
 
-/** Namespaces as they are now: read from the store each time, parsed once per revision. */
+/** Reads namespaces from the store each time, and parses each revision once. */
 export class NamespaceReader {
   readonly #store: Store;
   readonly #parsed = new Lru<string, StoredObject>({ capacity: KEPT_NAMESPACES });
@@ -18,7 +18,7 @@ export class NamespaceReader {
     this.#store = store;
   }
 
-  /** 404 when it does not exist. Shared: never changed. */
+  /** Throws a 404 if it does not exist. The result is shared and must not be changed. */
   async get(name: string): Promise<KubeObject> {
     const { kv } = await this.#store.get(objectKey(namespaces, '', name));
     if (kv === undefined) {

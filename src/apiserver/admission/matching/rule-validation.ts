@@ -12,7 +12,7 @@ import type { Rule } from './rule.ts';
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
 
-/** A rule of a webhook or a policy (upstream `pkg/apis/admissionregistration/validation`). */
+/** Validates a rule of a webhook or a policy (upstream `pkg/apis/admissionregistration/validation`). */
 export function validateRule(rule: Rule, path: string): FieldError[] {
   const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule;
   const errors: FieldError[] = [];
@@ -35,7 +35,7 @@ export function validateRule(rule: Rule, path: string): FieldError[] {
   return errors;
 }
 
-/** The same with the names that rules of policies may be restricted to. */
+/** The same for rules of policies, which may also name objects. */
 export function validateNamedRule(rule: Rule, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
@@ -60,7 +60,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
   const errors: FieldError[] = resources.length === 0 ? [fieldRequired(path)] : [];
   const withAnySubresource = new Set<string>();
   const ofAnyResource = new Set<string>();
-  // Only the last entry without a subresource counts, upstream as here.
+  // As upstream, only the last entry without a subresource counts.
   let plain = false;
   for (const [index, entry] of resources.entries()) {
     const at = `${path}[${index}]`;

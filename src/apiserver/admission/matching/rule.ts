@@ -1,16 +1,16 @@
 import type { AdmissionOperation } from '../chain/attributes.ts';
 import type { GroupVersionResource } from '../../../api/meta/group-version-kind.ts';
 
-/** One of `rules` of a webhook, or of `resourceRules` of a policy, as stored. */
+/** One of the stored `rules` of a webhook, or `resourceRules` of a policy. */
 export interface Rule {
   readonly operations?: readonly string[];
   readonly apiGroups?: readonly string[];
   readonly apiVersions?: readonly string[];
-  // `pods`, `pods/log`, `*`, `pods/*`; a star before the slash as well.
+  // `pods`, `pods/log`, `*`, `pods/*`. A star is also allowed before the slash.
   readonly resources?: readonly string[];
   /** `Cluster`, `Namespaced` or `*`. */
   readonly scope?: string;
-  /** Policies only; empty: any. */
+  /** Only for policies. Empty matches any name. */
   readonly resourceNames?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface RuleSubject {
   readonly operation: AdmissionOperation;
   readonly resource: GroupVersionResource;
   readonly subresource: string;
-  /** For a Namespace its own name. */
+  /** For a Namespace, its own name. */
   readonly namespace: string;
   readonly name: string;
 }
@@ -41,7 +41,7 @@ function oneOf(items: readonly string[] = [], requested: string): boolean {
   return items.includes('*') || items.includes(requested);
 }
 
-/** Namespaces are cluster-scoped, although their requests carry a namespace. */
+/** Namespaces are cluster-scoped, although their requests have a namespace. */
 function scopeMatches(scope: string | undefined, { resource, namespace }: RuleSubject): boolean {
   if (scope === undefined || scope === '*') return true;
   const { group, version, resource: plural } = resource;

@@ -5,7 +5,7 @@ import type { TableEnvironment } from './table-environment.ts';
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** All objects of a namespaced core resource, by namespace and name: nearly every namespace has none, and gets that answer at once. */
+/** All objects of a namespaced core resource, by namespace and name. Nearly every namespace has none, and then the answer needs no I/O. */
 export class ByNamespace<T> {
   readonly #table: LiveTable<T>;
   readonly #namespaces = new Map<string, Map<string, T>>();

@@ -12,7 +12,7 @@ interface SigningRequest extends KubeObject {
   status?: { certificate?: string; conditions?: unknown };
 }
 
-/** A user who approves or denies a request for a certificate must be allowed to `approve` for its signer, besides writing the approval. */
+/** Requires the verb `approve` for the signer of a CertificateSigningRequest, in addition to the right to write the approval. */
 export class CertificateApproval implements AdmissionPlugin {
   readonly name = 'CertificateApproval';
   readonly operations = ['UPDATE'] as const;
@@ -28,7 +28,10 @@ export class CertificateApproval implements AdmissionPlugin {
   }
 }
 
-/** A user who issues a certificate, or reports a failure, must be allowed to `sign` for its signer, besides writing the status. */
+/**
+ * Requires the verb `sign` for the signer, in addition to the right to write the status, of a user who issues a certificate or reports a
+ * failure.
+ */
 export class CertificateSigning implements AdmissionPlugin {
   readonly name = 'CertificateSigning';
   readonly operations = ['UPDATE'] as const;
@@ -52,7 +55,7 @@ function isUpdateOf({ info, subresource }: AdmissionAttributes, part: string): b
   return isRequest && subresource === part;
 }
 
-/** The signer of the stored request counts. A right to `domain/*` is one to every signer of the domain. */
+/** The signer of the stored request decides. A right to `domain/*` covers every signer of the domain. */
 function requireSigner(authorizer: Authorizer, attributes: AdmissionAttributes, verb: 'approve' | 'sign'): void {
   const signer = (attributes.oldObject as SigningRequest | undefined)?.spec?.signerName ?? '';
   const slash = signer.indexOf('/');

@@ -7,7 +7,7 @@ import { admissionForbidden } from '../chain/admission-forbidden.ts';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
 /**
- * Nobody gets a certificate of `system:masters` from the signer whose certificates let in here: such a user is above all roles
+ * Refuses certificates for `system:masters` by the signer whose certificates authenticate here, because such a user bypasses RBAC
  * (`plugin/pkg/admission/certificates/subjectrestriction`).
  */
 export class CertificateSubjectRestriction implements AdmissionPlugin {

@@ -9,7 +9,7 @@ interface Class {
   readonly created: string;
 }
 
-/** Classes whose annotation marks the default one. The newest of several counts. */
+/** Finds the class that an annotation marks as default. The newest of several wins. */
 export class DefaultClasses {
   readonly #classes: LiveTable<Class>;
 

@@ -3,14 +3,14 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-ch
 import { DefaultClasses } from './default-classes.ts';
 import type { TableEnvironment } from './table-environment.ts';
 
-/** Where an Ingress named its class before it had a field for it. */
+/** The older form of an Ingress's class, from before the field. */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 interface Ingress extends KubeObject {
   spec?: { ingressClassName?: string };
 }
 
-/** An Ingress that asks for no class gets the default one, if there is one. */
+/** Gives an Ingress without a class the default class, if there is one. */
 export class DefaultIngressClass implements AdmissionPlugin {
   readonly name = 'DefaultIngressClass';
   readonly operations = ['CREATE'] as const;

@@ -3,14 +3,14 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-ch
 import { DefaultClasses } from './default-classes.ts';
 import type { TableEnvironment } from './table-environment.ts';
 
-/** Where a claim named its class before it had a field for it. */
+/** The older form of a claim's class, from before the field. */
 const CLASS_BETA = 'volume.beta.kubernetes.io/storage-class';
 
 interface Claim extends KubeObject {
   spec?: { storageClassName?: string };
 }
 
-/** A claim that asks for no class gets the default one, if there is one (API-341). */
+/** Gives a claim without a class the default class, if there is one (API-341). */
 export class DefaultStorageClass implements AdmissionPlugin {
   readonly name = 'DefaultStorageClass';
   readonly operations = ['CREATE'] as const;

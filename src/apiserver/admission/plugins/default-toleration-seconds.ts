@@ -5,7 +5,7 @@ const SECONDS = 300;
 const TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const;
 const EFFECT = 'NoExecute';
 
-/** Pods stay on a node that is in trouble for five minutes, unless they say otherwise (API-341). */
+/** Lets pods stay on a failing node for five minutes, unless they specify otherwise (API-341). */
 export class DefaultTolerationSeconds implements AdmissionPlugin {
   readonly name = 'DefaultTolerationSeconds';
   readonly operations = ['CREATE', 'UPDATE'] as const;
@@ -20,13 +20,13 @@ export class DefaultTolerationSeconds implements AdmissionPlugin {
     if (missing.length === 0) return;
     const added = missing.map((key) => ({ key, operator: 'Exists', effect: EFFECT, tolerationSeconds: SECONDS }));
     const tolerations = [...given, ...added];
-    // An update may share its spec with what is stored.
+    // An update may share its spec with the stored object, so it is not changed in place.
     if (operation === 'CREATE') spec.tolerations = tolerations;
     else pod.spec = { ...spec, tolerations };
   }
 }
 
-/** An empty key or effect stands for all. */
+/** An empty key or effect matches all. */
 function tolerates({ key = '', effect = '' }: Toleration, taint: string): boolean {
   return (key === taint || key === '') && (effect === EFFECT || effect === '');
 }

@@ -18,7 +18,7 @@ interface Usage {
   readonly limits: ResourceList;
 }
 
-/** The violations of limits by a pod, in upstream's words (`plugin/pkg/admission/limitranger`); empty when nothing is. */
+/** The violations of limits by a pod, in upstream's words (`plugin/pkg/admission/limitranger`). */
 export function podLimitProblems(limits: readonly Limit[], spec: PodSpec): readonly string[] {
   return limits.flatMap((limit) => {
     if (limit.type === 'Pod') {
@@ -34,7 +34,7 @@ export function podLimitProblems(limits: readonly Limit[], spec: PodSpec): reado
   });
 }
 
-/** The same for the storage a claim asks for, which has no limit of its own. */
+/** The same for the storage request of a claim, which has no limits. */
 export function claimLimitProblems(limits: readonly Limit[], requested: unknown): readonly string[] {
   const requests = parseResourceList(requested);
   return limits

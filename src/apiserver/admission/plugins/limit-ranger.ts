@@ -14,7 +14,7 @@ interface Claim extends KubeObject {
   spec?: { resources?: { requests?: unknown } };
 }
 
-/** The LimitRanges of a namespace, applied to its pods and claims: their defaults and their limits. */
+/** Applies the defaults and limits of a namespace's LimitRanges to its pods and claims. */
 export class LimitRanger implements AdmissionPlugin {
   readonly name = 'LimitRanger';
   readonly operations = ['CREATE', 'UPDATE'] as const;
@@ -45,7 +45,7 @@ export class LimitRanger implements AdmissionPlugin {
     const ranges = this.#ranges.in(namespace);
     if (ranges.size === 0 || object === undefined) return;
     const part = limitedPart(attributes);
-    // An object that is being deleted only has to be released.
+    // An object that is being deleted is exempt, because its update may only remove finalizers.
     if (part === undefined || oldObject?.metadata?.deletionTimestamp) return;
     for (const limits of ranges.values()) {
       const problems =
@@ -57,7 +57,7 @@ export class LimitRanger implements AdmissionPlugin {
   }
 }
 
-/** Pods are judged when they are made or resized, claims at every write. */
+/** Pods are checked on create and resize, claims at every write. */
 function limitedPart({ info, operation, subresource }: AdmissionAttributes): 'pod' | 'claim' | undefined {
   if (info.group !== '') return undefined;
   if (info.resource === 'persistentvolumeclaims') return subresource === '' ? 'claim' : undefined;
@@ -66,7 +66,7 @@ function limitedPart({ info, operation, subresource }: AdmissionAttributes): 'po
 }
 
 function limitsOf({ spec }: KubeObject): readonly Limit[] {
-  // Go writes a list that nobody gave as null.
+  // Go writes an absent list as null.
   const { limits } = (spec ?? {}) as { limits?: readonly Record<string, unknown>[] | null };
   return (limits ?? []).map((limit) => ({
     type: String(limit['type']),
@@ -82,7 +82,7 @@ function textsOf(value: unknown): Readonly<Record<string, string>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, string>) : {};
 }
 
-/** Fills in the resources that containers do not name; an annotation lists them. */
+/** Sets the resources that containers leave out, and lists them in an annotation. */
 function fillIn(pod: Pod, limits: readonly Limit[]): void {
   const ofContainers = limits.filter(({ type }) => type === 'Container');
   const requests = Object.assign({}, ...ofContainers.map((limit) => limit.defaultRequests)) as Record<string, string>;

@@ -6,7 +6,7 @@ import { StoredObject } from '../../storage/stored-object.ts';
 import type { AdmissionAttributes, AdmissionPlugin, CreatedObject } from '../chain/admission-chain.ts';
 
 const namespaces = { group: '', resource: 'namespaces', namespaced: false };
-/** Namespaces whose state is remembered between creates; more only cost a parse each. */
+/** Maximum number of namespaces whose state is cached. Others are parsed again. */
 const REMEMBERED_NAMESPACES = 10_000;
 
 interface NamespaceState {
@@ -15,13 +15,10 @@ interface NamespaceState {
 }
 
 /**
- * Nothing is created in a namespace that does not exist or is on its way out (API-154, API-303). The namespace is read from the
- * store each time, so the answer never lags behind a write (a create right after its namespace must work); only the reading of
- * its bytes is saved, per revision.
- *
- * It is read once more when the object is stored. Between the two readings the namespace may have been emptied and removed, and
- * what is created after its last list would stay behind for ever. A namespace that still lives then is emptied later, by a
- * list that sees the object.
+ * Refuses creates in a namespace that does not exist or is terminating (API-154, API-303). The namespace is read from the store each time,
+ * so that a create directly after that of its namespace works; only parsing is cached, by revision. It is read once more after the object
+ * is stored: between the two reads the namespace may have been emptied and removed, and the object would stay behind for ever. A namespace
+ * that still exists at the second read is emptied later, by a list that includes the object.
  */
 export class NamespaceLifecycle implements AdmissionPlugin {
   readonly name = 'NamespaceLifecycle';

@@ -9,15 +9,15 @@ import { admissionForbidden } from '../chain/admission-forbidden.ts';
 
 export interface OwnerReferencesPermissionEnforcementOptions {
   readonly authorizer: Authorizer;
-  /** Everything served right now. */
+  /** The resources that are served at the moment of the call. */
   readonly resources: () => readonly ResourceInfo[];
 }
 
 type Asked = Pick<AuthorizationAttributes, 'verb' | 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>;
 
 /**
- * An owner reference lets the collector delete the dependent, and may block the deletion of the owner: the user must have the right to delete
- * the dependent, and to block the owner (API-342..344, upstream `plugin/pkg/admission/gc`).
+ * An owner reference lets the collector delete the dependent, and may block the deletion of the owner. So the user needs the right to
+ * delete the dependent, and to block the owner (API-342..344, upstream `plugin/pkg/admission/gc`).
  */
 export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
   readonly name = 'OwnerReferencesPermissionEnforcement';
@@ -31,14 +31,14 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
   validate(attributes: AdmissionAttributes): void {
     const { operation, info, subresource, object, oldObject } = attributes;
     if (object === undefined) return;
-    // Its strategy leaves the references alone, and old kubelets garble them.
+    // The strategy of pod status ignores owner references, and old kubelets send wrong ones.
     if (info.group === '' && info.resource === 'pods' && subresource === 'status') return;
     const [next, previous] = [referencesOf(object), referencesOf(oldObject)];
     if (deepEqual(next, previous)) return;
     if (operation === 'UPDATE') this.#requireDelete(attributes);
     const blocking = newlyBlocking(next, previous);
     if (blocking.length === 0) return;
-    // A user who may block every deletion is not checked for each owner.
+    // A user with the right to block every deletion is not checked for each owner.
     if (this.#ask(attributes, EVERYTHING).allowed) return;
     for (const reference of blocking) this.#requireFinalizers(attributes, reference);
   }
@@ -97,7 +97,7 @@ function referencesOf(object: KubeObject | undefined): readonly OwnerReference[]
   return object?.metadata?.ownerReferences ?? [];
 }
 
-/** References that hold their owner back and did not before. */
+/** References that newly block the deletion of their owner. */
 function newlyBlocking(
   next: readonly OwnerReference[],
   previous: readonly OwnerReference[],

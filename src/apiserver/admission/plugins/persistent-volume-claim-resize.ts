@@ -13,11 +13,11 @@ interface Claim extends KubeObject {
   status?: { phase?: string };
 }
 
-/** A claim grows only when it is bound, and its class can do that. */
+/** Allows a claim to grow only if it is bound and its class allows expansion. */
 export class PersistentVolumeClaimResize implements AdmissionPlugin {
   readonly name = 'PersistentVolumeClaimResize';
   readonly operations = ['UPDATE'] as const;
-  /** By name, whether volumes of the class can grow. */
+  /** Whether volumes of a class can grow, by class name. */
   readonly #classes: LiveTable<boolean>;
 
   constructor(environment: TableEnvironment) {

@@ -39,9 +39,9 @@ export interface Toleration {
   tolerationSeconds?: number;
 }
 
-/** The parts of a pod that admission reads. */
+/** The fields of a pod spec that admission reads. */
 export interface PodSpec {
-  /** Go prints the empty list as null. */
+  /** Go writes the empty list as null. */
   containers?: Container[] | null;
   initContainers?: Container[];
   ephemeralContainers?: Container[];
@@ -65,12 +65,12 @@ export interface Pod extends KubeObject {
   spec?: PodSpec;
 }
 
-/** Whether a write is about pods themselves or one of the subresources. */
+/** True if a write is about pods themselves or about one of these subresources. */
 export function isOfPods({ info, subresource }: AdmissionAttributes, ...subresources: readonly string[]): boolean {
   return info.group === '' && info.resource === 'pods' && (subresource === '' || subresources.includes(subresource));
 }
 
-/** The spec of the pod that is written; made if there is none, so that it can be filled in. */
+/** The spec of the pod, created if it is absent so that it can be filled in. */
 export function podSpecOf(pod: Pod): PodSpec {
   return (pod.spec ??= {});
 }

@@ -13,12 +13,12 @@ interface PriorityClass {
   readonly preemptionPolicy: string | undefined;
 }
 
-/** The priority of pods without a class, where no class is the default. */
+/** The priority of pods without a class, if no class is the default. */
 const NO_CLASS: PriorityClass = { name: '', value: 0, globalDefault: false, preemptionPolicy: 'PreemptLowerPriority' };
 
 const SCHEDULING = 'scheduling.k8s.io';
 
-/** The priority of a pod is that of its class, and there is at most one class for those that name none (API-341, API-512). */
+/** Sets the priority of a pod from its class, and allows at most one default class (API-341, API-512). */
 export class PodPriority implements AdmissionPlugin {
   readonly name = 'Priority';
   readonly operations = ['CREATE', 'UPDATE'] as const;
@@ -74,7 +74,7 @@ export class PodPriority implements AdmissionPlugin {
     spec.preemptionPolicy = preemptionPolicy;
   }
 
-  /** The one with the lowest value, if a race made several. */
+  /** The default class. If a race created several, the one with the lowest value. */
   #default(): PriorityClass | undefined {
     let lowest: PriorityClass | undefined;
     for (const [, row] of this.#classes.entries()) {
@@ -94,7 +94,7 @@ function classOf(object: KubeObject): PriorityClass {
   };
 }
 
-/** Clients that do not know the fields must not take them away. */
+/** Keeps the stored values, so that a client that does not know the fields cannot remove them. */
 function keep(next: Pod, previous: Pod): void {
   const { priority, preemptionPolicy } = previous.spec ?? {};
   const spec = podSpecOf(next);

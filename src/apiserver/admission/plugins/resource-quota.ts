@@ -23,7 +23,7 @@ import type { TableEnvironment } from './table-environment.ts';
 
 const QUOTAS = { group: '', resource: 'resourcequotas', namespaced: true };
 
-/** How often a quota is charged anew after somebody else has written it: other servers, and its controller. */
+/** Maximum number of retries when another server or the quota controller has written the quota. */
 const MAX_ATTEMPTS = 100;
 
 interface Quota {
@@ -34,9 +34,9 @@ interface Quota {
 }
 
 /**
- * No namespace has more than its quotas allow (API-361, upstream `plugin/pkg/admission/resourcequota`). The usage of a write is added to the
- * status of the quotas before the write, guarded by the revision that was read, so that concurrent writes, also through other servers, never
- * exceed a quota. The quota controller corrects usage that was charged in vain or is free again.
+ * Keeps every namespace within its quotas (API-361, upstream `plugin/pkg/admission/resourcequota`). It adds the usage of a write to the
+ * status of the quotas before the write, with the revision that was read as precondition, so that concurrent writes, also through other
+ * servers, never exceed a quota. The quota controller corrects usage that was charged in vain or is free again.
  */
 export class ResourceQuota implements AdmissionPlugin {
   readonly name = 'ResourceQuota';
@@ -44,7 +44,10 @@ export class ResourceQuota implements AdmissionPlugin {
   readonly #quotas: ByNamespace<Quota>;
   readonly #store: Store;
   readonly #clock: Clock;
-  /** By namespace, the end of the last charge under way: they take turns instead of colliding. As many as requests in flight. */
+  /**
+   * The promise of the last charge in progress, by namespace, so that charges wait for each other instead of conflicting. At most one for
+   * each request in flight.
+   */
   readonly #turns = new Map<string, Promise<void>>();
 
   constructor(environment: TableEnvironment) {
@@ -88,7 +91,7 @@ export class ResourceQuota implements AdmissionPlugin {
     }
   }
 
-  /** All are checked before one is charged: a write that the last of them refuses leaves the others alone. */
+  /** All quotas are checked before one is charged, so that a write that the last one refuses changes none. */
   async #chargeAll(attributes: AdmissionAttributes, object: KubeObject, names: readonly string[]): Promise<void> {
     for (const name of names) await this.#charged(attributes, object, name);
     if (attributes.dryRun) return;
@@ -105,7 +108,7 @@ export class ResourceQuota implements AdmissionPlugin {
     throw newConflict(QUOTAS, name);
   }
 
-  /** The quota with this write in it; undefined when there is nothing to charge. Throws the 403 when it does not fit. */
+  /** The quota after this write; undefined if there is nothing to charge. Throws the 403 if the write exceeds it. */
   async #charged(
     attributes: AdmissionAttributes,
     object: KubeObject,
@@ -142,7 +145,7 @@ export class ResourceQuota implements AdmissionPlugin {
   }
 }
 
-/** Everything is counted when it is made; what can grow later, then as well. */
+/** Every object is charged on create; objects that can grow also on update. */
 function isCharged({ info, operation, subresource, object, oldObject }: AdmissionAttributes): boolean {
   if (!info.namespaced || !isCounted(info)) return false;
   if (operation === 'CREATE') return subresource === '';

@@ -9,7 +9,7 @@ import { escalationText, missingRights } from '../../authorization/rule-coverage
 import { deepEqual } from '../../../base/collections/deep-equal.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-chain.ts';
 
-/** Everything, as `cluster-admin` has it. */
+/** All rights, as `cluster-admin` has them. */
 const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
   { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
@@ -24,10 +24,9 @@ const checks: Readonly<Record<string, Check>> = {
 };
 
 /**
- * Users grant no more than they have (API-375, upstream `pkg/registry/rbac/.../policybased`): the writer of a role must hold its rights or have
- * `escalate` on it, the writer of a binding must hold the granted rights or have `bind` on the role.
- *
- * No plug-in upstream, but part of these resources; it stands at the end of the mutating phase, where it sees what will be stored.
+ * Prevents users from granting more rights than they have (API-375, upstream `pkg/registry/rbac/.../policybased`). The writer of a role
+ * must hold its rights or have `escalate` on it; the writer of a binding must hold the granted rights or have `bind` on the role. Upstream
+ * it is part of these resources; here it is the last mutating plug-in, which checks what will be stored.
  */
 export class RoleEscalation implements AdmissionPlugin {
   readonly name = 'RoleEscalation';
@@ -51,7 +50,7 @@ export class RoleEscalation implements AdmissionPlugin {
 
   #checkRole(attributes: AdmissionAttributes, role: KubeObject): void {
     const { info, namespace, oldObject } = attributes;
-    // A create has no name in its path: a right to certain names only does not reach it.
+    // A create has no name in its path, so a right to certain names does not cover it.
     const name = oldObject === undefined ? '' : attributes.name;
     const escalate = { verb: 'escalate', group: info.group, resource: info.resource, namespace, name };
     if (this.#may(attributes, escalate)) return;
@@ -75,7 +74,7 @@ export class RoleEscalation implements AdmissionPlugin {
     if (resource !== undefined && this.#may(attributes, bind)) return;
     const granted = this.#authorizer.grantedBy(roleRef, namespace);
     if (typeof granted === 'string') {
-      // A kind that does not exist is refused by validation, with its path.
+      // Validation refuses an unknown kind, with its path.
       if (resource === undefined) return;
       throw newNotFound({ group: RBAC_GROUP, resource }, roleRef.name);
     }
@@ -113,7 +112,7 @@ function aggregates({ aggregationRule }: KubeObject): boolean {
   return (selectors?.length ?? 0) > 0;
 }
 
-/** Owner references and finalizers: what a garbage collector writes. */
+/** True for changes of owner references and finalizers only, which a garbage collector makes. */
 function changesOnlyOwnership(next: KubeObject, previous: KubeObject): boolean {
   const { ownerReferences, finalizers, managedFields } = previous.metadata ?? {};
   return deepEqual({ ...next, metadata: { ...next.metadata, ownerReferences, finalizers, managedFields } }, previous);

@@ -22,7 +22,7 @@ interface RuntimeClassFacts {
   readonly schedules: boolean;
 }
 
-/** Applies the RuntimeClass of a pod: its overhead, and the nodes where it may run. */
+/** Applies the RuntimeClass of a pod: its overhead, and its node selector and tolerations. */
 export class RuntimeClass implements AdmissionPlugin {
   readonly name = 'RuntimeClass';
   readonly operations = ['CREATE'] as const;

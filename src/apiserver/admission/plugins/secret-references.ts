@@ -7,7 +7,7 @@ interface Allowed {
   readonly imagePullSecrets: readonly string[];
 }
 
-/** Why a pod may not run as an account that names the secrets its pods may use; undefined when it may. */
+/** The reason why a pod may not use an account that limits its secrets; undefined if it may. */
 export function secretProblem(spec: PodSpec, account: Allowed, containers: 'all' | 'ephemeral'): string | undefined {
   const refused = `is not allowed because service account ${account.name} does not reference that`;
   const inContainers = (list: readonly Container[] | null | undefined, word: string): string[] =>

@@ -18,20 +18,22 @@ const MIRROR = 'kubernetes.io/config.mirror';
 const ENFORCE_SECRETS = 'kubernetes.io/enforce-mountable-secrets';
 const VOLUME_NAME = 'kube-api-access-';
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** An unusual lifetime, by which these tokens are recognised. */
+/** An unusual lifetime, which identifies these tokens. */
 const TOKEN_SECONDS = 3607;
 
-/** How often one looks for account `default` of a new namespace, which its controller is about to make; at once when it has. */
+/**
+ * Retry interval for account `default` of a new namespace, which its controller is about to create. An event of the account ends the wait.
+ */
 const ATTEMPTS = 10;
 const RETRY_MS = 100;
 
-/** The parts that a pod gets from its account. */
+/** The facts of an account that its pods need. */
 export interface ServiceAccountFacts {
   readonly name: string;
   readonly automount: boolean | undefined;
   readonly imagePullSecrets: readonly string[];
   readonly secrets: readonly string[];
-  /** Pods may only use the secrets that the account lists. */
+  /** True if pods may only use the secrets that the account lists. */
   readonly enforceSecrets: boolean;
 }
 
@@ -40,8 +42,8 @@ export interface ServiceAccountOptions extends TableEnvironment {
 }
 
 /**
- * Every pod runs as an account of its namespace (API-341, upstream `plugin/pkg/admission/serviceaccount`): `default` unless it names
- * one, with its token mounted and its pull secrets, unless the pod or the account say otherwise.
+ * Gives every pod an account of its namespace (API-341, upstream `plugin/pkg/admission/serviceaccount`): `default` unless it names one.
+ * Mounts the account's token and sets its pull secrets, unless the pod or the account opt out.
  */
 export class ServiceAccount implements AdmissionPlugin {
   readonly name = 'ServiceAccount';
@@ -50,7 +52,7 @@ export class ServiceAccount implements AdmissionPlugin {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Pods that wait for their account, by its key; at most as many as there are writes in flight. */
+  /** Pods that wait for their account, by its key. At most as many as there are writes in flight. */
   readonly #waiting = new Map<string, Set<AbortController>>();
 
   constructor(options: ServiceAccountOptions) {
@@ -85,7 +87,7 @@ export class ServiceAccount implements AdmissionPlugin {
     }
     const spec = podSpecOf(pod);
     if ((spec.serviceAccountName ?? '') === '') spec.serviceAccountName = DEFAULT_ACCOUNT;
-    // The older name of the field says the same.
+    // The older field name has the same value.
     spec.serviceAccount = spec.serviceAccountName ?? DEFAULT_ACCOUNT;
     return this.#withAccount(attributes, spec, (account) => this.#complete(spec, account));
   }
@@ -112,7 +114,7 @@ export class ServiceAccount implements AdmissionPlugin {
     });
   }
 
-  /** At once where the account is known, which is nearly always. */
+  /** Without a wait if the account is known, which is nearly always. */
   #withAccount(
     attributes: AdmissionAttributes,
     spec: PodSpec,
@@ -139,7 +141,7 @@ export class ServiceAccount implements AdmissionPlugin {
     const attempts = name === DEFAULT_ACCOUNT ? ATTEMPTS : 1;
     const pause = RETRY_MS + this.#random.integer(RETRY_MS);
     for (let attempt = 1; ; attempt++) {
-      // Begun before the store is asked, so that no change comes in between.
+      // The wait begins before the store is read, so that no change is missed.
       using change = this.#nextChange(`${namespace}/${name}`);
       const { kv } = await this.#store.get(objectKey(ACCOUNTS, namespace, name));
       if (kv !== undefined) return factsOf(new StoredObject(kv).object());
@@ -148,7 +150,7 @@ export class ServiceAccount implements AdmissionPlugin {
     }
   }
 
-  /** A signal that is aborted when the account of this key comes or goes. */
+  /** A signal that is aborted when the account of this key is created or deleted. */
   #nextChange(key: string): Disposable & { readonly signal: AbortSignal } {
     const change = new AbortController();
     const waiting = this.#waiting.get(key) ?? new Set();
@@ -169,7 +171,7 @@ export class ServiceAccount implements AdmissionPlugin {
     }
   }
 
-  /** Containers that have something of their own in that place keep it. */
+  /** Containers with another mount at that path keep it. */
   #mountToken(spec: PodSpec): void {
     const there = spec.volumes?.find(({ name = '' }) => name.startsWith(VOLUME_NAME))?.name;
     const needing = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].filter(mountsNothing);
@@ -208,7 +210,7 @@ function isMirror({ metadata }: Pod): boolean {
   return metadata?.annotations?.[MIRROR] !== undefined;
 }
 
-/** A kubelet's copy of what it runs by itself must not get at anything by it. */
+/** A mirror pod, which a kubelet creates for a static pod, must not gain access to secrets or accounts. */
 function refuseMirrorReferences(attributes: AdmissionAttributes, pod: Pod): void {
   const spec = podSpecOf(pod);
   if ((spec.serviceAccountName ?? '') !== '') {

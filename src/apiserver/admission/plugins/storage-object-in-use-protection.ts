@@ -6,8 +6,8 @@ const finalizers: Readonly<Record<string, string>> = {
 };
 
 /**
- * Objects in use are not deleted (API-341): every new volume and claim gets a finalizer, which its protection controller removes when it is no
- * longer used. Without those controllers nothing would ever go; so VolumeAttributesClasses, which have none here, are left alone.
+ * Protects storage objects in use from deletion (API-341): every new volume and claim gets a finalizer, which its protection controller
+ * removes when the object is no longer used. Without such a controller the object could never be deleted.
  */
 export class StorageObjectInUseProtection implements AdmissionPlugin {
   readonly name = 'StorageObjectInUseProtection';

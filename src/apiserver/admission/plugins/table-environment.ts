@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/time/clock.ts';
 import type { Logger } from '../../../base/logs/logger.ts';
 import type { Store } from '../../storage/interface.ts';
 
-/** The environment of plug-ins that hold all objects of a resource. */
+/** The dependencies of plug-ins that cache all objects of a resource. */
 export interface TableEnvironment {
   readonly store: Store;
   readonly clock: Clock;

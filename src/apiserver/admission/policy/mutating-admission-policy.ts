@@ -9,7 +9,7 @@ import type { PolicySource } from './policy-source.ts';
 import { isVirtual } from './validating-admission-policy.ts';
 import type { ParamKind } from './validating-policy.ts';
 
-/** Applies the MutatingAdmissionPolicies that are bound (API-360). The evaluator is loaded with the first one. */
+/** Applies the bound MutatingAdmissionPolicies (API-360). The evaluator is loaded with the first one. */
 export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
   readonly name = 'MutatingAdmissionPolicy';
   readonly #source: PolicySource<MutatingAdmissionPolicy>;

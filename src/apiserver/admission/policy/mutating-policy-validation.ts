@@ -12,7 +12,7 @@ import {
   validateVariable,
 } from './policy-validation.ts';
 
-/** Upstream `pkg/apis/admissionregistration/validation`. Metadata and what is required by type have been judged. */
+/** Follows upstream `pkg/apis/admissionregistration/validation`. Metadata and required fields are validated elsewhere. */
 
 const FAILURE_POLICIES = ['Fail', 'Ignore'];
 const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { AdmissionPolicySpec, BindingSpec } from './validating-policy.ts';
 
-/** MutatingAdmissionPolicy and its binding (admissionregistration.k8s.io/v1) as stored: with their defaults. */
+/** The stored MutatingAdmissionPolicy and its binding (admissionregistration.k8s.io/v1), with defaults. */
 
 export interface Mutation {
   readonly patchType?: string;

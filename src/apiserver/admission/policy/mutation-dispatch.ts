@@ -18,14 +18,14 @@ const PLUGIN = 'MutatingAdmissionPolicy';
 /** Applies the mutating policies of a request, in the order of their names (`policy/mutating/dispatcher.go`). */
 export class MutationDispatch {
   readonly #options: PolicyDispatchOptions;
-  /** Compiled when they are first asked, kept as long as the policy stays as it is. */
+  /** Compiled on first use, and cached as long as the policy does not change. */
   readonly #evaluators = new WeakMap<MutatingAdmissionPolicy, MutationEvaluator>();
 
   constructor(options: PolicyDispatchOptions) {
     this.#options = options;
   }
 
-  /** Throws when a policy that must not fail has failed, after the others have been applied. */
+  /** Throws after all policies were applied, if one with failure policy Fail has failed. */
   async mutate(policies: readonly Bound[], attributes: AdmissionAttributes): Promise<void> {
     const { object, reinvocation } = attributes;
     if (object === undefined) return;
@@ -67,7 +67,7 @@ export class MutationDispatch {
     }
   }
 
-  /** The failure, in words. */
+  /** The failure as a text. */
   async #applyWith(params: KubeObject | null, applied: Applying): Promise<string | undefined> {
     const { attributes, bound, binding, invocation, object, again } = applied;
     const { interfaces, reinvocation, kind } = attributes;
@@ -106,7 +106,7 @@ export class MutationDispatch {
     return problem;
   }
 
-  /** A Namespace itself has none. */
+  /** A Namespace itself has no namespace object. */
   #namespaceOf({ info, namespace }: AdmissionAttributes): Promise<KubeObject> | null {
     const isNamespace = info.group === '' && info.resource === 'namespaces';
     return namespace === '' || isNamespace ? null : this.#options.namespaces.get(namespace);
@@ -124,7 +124,7 @@ export class MutationDispatch {
 
 interface Mutating {
   readonly attributes: AdmissionAttributes;
-  /** The request's own tree, which is given new content. */
+  /** The request's own tree, whose content is replaced. */
   readonly object: KubeObject;
   readonly again: WebhookReinvocation;
 }
@@ -135,7 +135,7 @@ interface Applying extends Mutating {
   readonly invocation: Invocation;
 }
 
-/** The result of a policy is an object of the same kind, or the policy has failed. */
+/** The result of a policy must decode as an object of the same kind; otherwise the policy has failed. */
 function decoded(decode: () => KubeObject): KubeObject {
   try {
     return decode();

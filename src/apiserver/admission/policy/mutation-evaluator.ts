@@ -23,7 +23,7 @@ interface CompiledMutation {
   readonly expression: Compiled;
 }
 
-/** Why a mutation leaves no object. */
+/** The reason why a mutation produces no object. */
 export class MutationError extends Error {
   constructor(message: string) {
     super(message);
@@ -31,7 +31,7 @@ export class MutationError extends Error {
   }
 }
 
-/** The expressions of one mutating policy, ready to be evaluated (`policy/mutating`). */
+/** The compiled expressions of one mutating policy (`policy/mutating`). */
 export class MutationEvaluator {
   readonly #variables: readonly NamedVariable[];
   readonly #conditions: readonly CompiledCondition[];
@@ -63,7 +63,7 @@ export class MutationEvaluator {
     return evaluateConditions(this.#conditions, subject, this.#variables);
   }
 
-  /** The object after one mutation, not yet decoded; the same one where nothing changes. Throws a {@link MutationError}. */
+  /** The object after one mutation, not yet decoded; the same object if nothing changes. Throws a {@link MutationError}. */
   mutate(
     { type, expression }: CompiledMutation,
     subject: EvaluationSubject & { readonly object: KubeObject },
@@ -84,7 +84,7 @@ export class MutationEvaluator {
   }
 }
 
-/** A `test` that fails is no failure: nothing is patched then. */
+/** A failed `test` operation is not an error: the object stays unchanged. */
 function jsonPatched(object: KubeObject, patch: unknown): KubeObject {
   try {
     const patched = applyJsonPatch(object, patch);

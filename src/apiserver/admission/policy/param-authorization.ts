@@ -15,13 +15,13 @@ import type {
 export interface ParamAuthorizationOptions {
   readonly authorizer: Authorizer;
   readonly lookup: ResourceLookup;
-  /** The parameter kind of a binding's policy; undefined when there is none yet. */
+  /** The parameter kind of a binding's policy; undefined if the policy does not exist yet. */
   paramKindOf(policyName: string): ParamKind | undefined;
 }
 
 /**
- * The writer of a policy or a binding can see parameters in its messages, and therefore needs the right to read them (upstream
- * `registry/admissionregistration/…/authz.go`). Throws 422. An update that names the same parameters is not asked about.
+ * Parameters can appear in messages of a policy, so the writer of a policy or binding needs the right to read them (upstream
+ * `registry/admissionregistration/…/authz.go`). Throws a 422. An update with unchanged parameters is not checked.
  */
 export function authorizeParams(attributes: AdmissionAttributes, options: ParamAuthorizationOptions): void {
   const { object, oldObject, user, kind, name, operation } = attributes;
@@ -78,7 +78,7 @@ interface Reading {
   readonly name: string;
 }
 
-/** For an unknown kind, everything has to be readable. */
+/** If the kind is unknown, the user must be able to read everything. */
 function mayRead(
   { authorizer, lookup }: ParamAuthorizationOptions,
   user: UserInfo,

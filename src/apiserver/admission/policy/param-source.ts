@@ -6,7 +6,7 @@ import type { ResourceLookup, ResourceStore } from '../../registry/resource-stor
 import { Selection } from '../../registry/selection.ts';
 import type { ParamKind, ParamRef } from './validating-policy.ts';
 
-/** A policy or binding that cannot be applied as it is; its policy for failures says what becomes of the request. */
+/** A policy or binding that cannot be applied. Its failure policy decides about the request. */
 export class PolicyConfigurationError extends Error {
   constructor(message: string) {
     super(message);
@@ -14,10 +14,10 @@ export class PolicyConfigurationError extends Error {
   }
 }
 
-/** Parameters that one selector may select; more are an error, because a policy is evaluated once for each. */
+/** Maximum number of parameters that one selector may match, because a policy is evaluated once for each. More are an error. */
 const MAX_PARAMS = 1_000;
 
-/** The resource of a policy's parameters. Throws a {@link PolicyConfigurationError} when it is not served. */
+/** The resource of a policy's parameters. Throws a {@link PolicyConfigurationError} if it is not served. */
 export function paramResource(lookup: ResourceLookup, { apiVersion = '', kind = '' }: ParamKind): ResourceStore {
   const info = lookup.resources().find((row) => row.kind === kind && apiVersionOf(row) === apiVersion);
   const found = info === undefined ? undefined : lookup.find(info.group, info.version, info.resource);
@@ -29,7 +29,7 @@ export function paramResource(lookup: ResourceLookup, { apiVersion = '', kind = 
 }
 
 export interface ParamQuery {
-  /** Undefined: the policy has no parameters. */
+  /** Undefined if the policy has no parameters. */
   readonly resource: ResourceStore | undefined;
   readonly ref: ParamRef | undefined;
   /** The namespace of the request. */
@@ -37,8 +37,8 @@ export interface ParamQuery {
 }
 
 /**
- * The parameters of a policy, which is evaluated once for each: null where there are no parameters to name (`policy/generic.CollectParams`).
- * Read from the store, so that a parameter counts from the request after the one that wrote it.
+ * The parameters of a policy, which is evaluated once for each, or null if it has none (`policy/generic.CollectParams`). They are read from
+ * the store, so a parameter takes effect with the next request.
  */
 export async function collectParams({ resource, ref, namespace }: ParamQuery): Promise<readonly (KubeObject | null)[]> {
   if (resource === undefined || ref === undefined) return [null];

@@ -22,17 +22,17 @@ const VALIDATION_FAILURE = 'validation.policy.admission.k8s.io/validation_failur
 
 type Denial = PolicyDecision & { readonly action: 'deny' };
 
-/** Asks the policies of a request (`policy/validating/dispatcher.go`). */
+/** Evaluates the validating policies for a request (`policy/validating/dispatcher.go`). */
 export class PolicyDispatch {
   readonly #options: PolicyDispatchOptions;
-  /** Compiled when they are first asked, kept as long as the policy stays as it is. */
+  /** Compiled on first use, and cached as long as the policy does not change. */
   readonly #evaluators = new WeakMap<ValidatingAdmissionPolicy, PolicyEvaluator>();
 
   constructor(options: PolicyDispatchOptions) {
     this.#options = options;
   }
 
-  /** Throws the first denial, after all policies have been asked and have warned. */
+  /** Throws the first denial, after all policies were evaluated and have added their warnings. */
   async validate(policies: readonly BoundPolicy[], attributes: AdmissionAttributes): Promise<void> {
     const denials: StatusError[] = [];
     const failures: object[] = [];
@@ -46,7 +46,7 @@ export class PolicyDispatch {
     if (first !== undefined) throw first;
   }
 
-  /** `failures`: what is only to be noted, as annotations print it. */
+  /** `failures` are recorded only as annotations. */
   async #ask(bound: BoundPolicy, attributes: AdmissionAttributes, failures: object[]): Promise<readonly BoundDenial[]> {
     const { namespaces, lookup } = this.#options;
     const spec = bound.policy.spec ?? {};
@@ -99,13 +99,13 @@ export class PolicyDispatch {
     }
   }
 
-  /** A Namespace itself has none. */
+  /** A Namespace itself has no namespace object. */
   #namespaceOf({ info, namespace }: AdmissionAttributes): Promise<KubeObject> | null {
     const isNamespace = info.group === '' && info.resource === 'namespaces';
     return namespace === '' || isNamespace ? null : this.#options.namespaces.get(namespace);
   }
 
-  /** Does what the binding says about what is denied. */
+  /** Carries out the binding's actions for denials. */
   #act(decisions: readonly PolicyDecision[], { bound, binding, attributes, failures }: Acting): readonly BoundDenial[] {
     const actions = binding.binding.spec?.validationActions ?? [];
     const denials = denialsOf(decisions);
@@ -140,7 +140,7 @@ export class PolicyDispatch {
 
 interface BoundDenial {
   readonly denial: Denial;
-  /** Absent: the policy itself cannot be applied. */
+  /** Absent if the policy itself cannot be applied. */
   readonly binding?: string;
 }
 

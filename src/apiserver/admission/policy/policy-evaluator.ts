@@ -17,17 +17,17 @@ export type PolicyDecision =
       readonly action: 'deny';
       readonly message: string;
       readonly reason: string;
-      /** `configuration`: the policy cannot be applied, which denies whatever the actions of the binding are. */
+      /** `configuration` means that the policy cannot be applied, which denies the request whatever the binding's actions are. */
       readonly cause: 'validation' | 'configuration';
     };
 
 export interface PolicyOutcome {
-  /** One for each validation, and one for each audit annotation that cannot be made. */
+  /** One for each validation, and one for each audit annotation that failed. */
   readonly decisions: readonly PolicyDecision[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** Longer texts of expressions are not shown (`apis/cel.MaxEvaluatedMessageExpressionSizeBytes`). */
+/** Longer results of message expressions are not used (`apis/cel.MaxEvaluatedMessageExpressionSizeBytes`). */
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
 interface CompiledValidation {
@@ -36,7 +36,7 @@ interface CompiledValidation {
   readonly message: Compiled | undefined;
 }
 
-/** The expressions of one policy, ready to be evaluated (`policy/validating/validator.go`). */
+/** The compiled expressions of one policy (`policy/validating/validator.go`). */
 export class PolicyEvaluator {
   readonly #spec: PolicySpec;
   readonly #variables: readonly NamedVariable[];
@@ -68,7 +68,7 @@ export class PolicyEvaluator {
     }));
   }
 
-  /** Nothing at all when the conditions exclude the request. */
+  /** Empty if the conditions exclude the request. */
   evaluate(subject: EvaluationSubject): PolicyOutcome {
     if (this.#conditions.length > 0) {
       const conditions = evaluateConditions(this.#conditions, subject, this.#variables);
@@ -96,7 +96,7 @@ export class PolicyEvaluator {
     return { action: 'deny', message: text, reason: validation.reason ?? 'Invalid', cause: 'validation' };
   }
 
-  /** One that cannot be made is a failure as a validation is; null and blank texts are none. */
+  /** A failed annotation is a failure, like a failed validation. Null and blank texts add no annotation. */
   #annotate(evaluation: AdmissionEvaluation): PolicyOutcome {
     const decisions: PolicyDecision[] = [];
     const annotations: { key: string; value: string }[] = [];
@@ -119,7 +119,7 @@ function only(decision: PolicyDecision): PolicyOutcome {
   return { decisions: [decision], annotations: [] };
 }
 
-/** The effect of a failure: the request is denied, unless the policy says to go on. */
+/** The effect of a failure: a denial, unless the failure policy is Ignore. */
 export function failedDecision(
   { failurePolicy }: PolicySpec,
   message: string,
@@ -128,7 +128,7 @@ export function failedDecision(
   return failurePolicy === 'Ignore' ? { action: 'admit' } : { action: 'deny', message, reason: 'Invalid', cause };
 }
 
-/** Empty for what is no message: then the text of the validation itself counts. */
+/** Empty if the expression gives no message; then the message of the validation is used. */
 function messageOf(evaluated: Evaluated): string {
   if (evaluated.outcome === 'failed' || typeof evaluated.value !== 'string') return '';
   const text = evaluated.value.trim();

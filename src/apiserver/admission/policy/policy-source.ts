@@ -22,7 +22,7 @@ export interface BoundPolicy<P extends AdmissionPolicy = ValidatingAdmissionPoli
 export interface PolicyBinding {
   readonly name: string;
   readonly binding: ValidatingAdmissionPolicyBinding;
-  /** Undefined: whatever the policy is about. */
+  /** Undefined matches whatever the policy matches. */
   readonly match: MatchResources | undefined;
 }
 
@@ -34,15 +34,15 @@ export interface PolicySourceOptions {
   readonly logger: Logger;
 }
 
-/** Where policies of one type and their bindings lie. */
+/** The resources of one type of policy and of its bindings. */
 export interface PolicyResources {
   readonly policies: { readonly group: string; readonly resource: string };
   readonly bindings: { readonly group: string; readonly resource: string };
 }
 
 /**
- * The policies that are bound, in the order of their names, each with its bindings. A policy without a binding has no effect. Follows
- * the store, so that both count from the request after the one that wrote them.
+ * The bound policies, in the order of their names, each with its bindings. A policy without a binding has no effect. The set follows the
+ * store, so that changes take effect with the next request.
  */
 export class PolicySource<P extends AdmissionPolicy = ValidatingAdmissionPolicy> {
   readonly #policies: LiveTable<KnownPolicy<P>>;
@@ -68,7 +68,7 @@ export class PolicySource<P extends AdmissionPolicy = ValidatingAdmissionPolicy>
     this.#bindings.stop();
   }
 
-  /** Undefined when there is no such policy. */
+  /** Undefined if there is no such policy. */
   policy(name: string): P | undefined {
     return this.#policies.get(name)?.policy;
   }

@@ -20,12 +20,12 @@ export interface ExpressionWarning {
   readonly warning: string;
 }
 
-/** The most kinds that are checked for one rule. */
+/** Maximum number of kinds that are checked for one rule. */
 const MAX_KINDS = 10;
 
 /**
- * Type errors of a policy's expressions about the kinds it names without wildcards (apiserver
- * `policy/validating/typechecking.go`). It changes nothing of what the policy does.
+ * Type errors of a policy's expressions for the kinds that it names without wildcards (apiserver `policy/validating/typechecking.go`). They
+ * do not change the effect of the policy.
  */
 export function typeCheckPolicy(spec: PolicySpec, served: ServedKinds): readonly ExpressionWarning[] {
   const checked = kindsOf(spec, served).map((info) => ({
@@ -58,7 +58,7 @@ function compilerFor(
   return compiler;
 }
 
-/** In the order of group, version and kind; each once. */
+/** Sorted by group, version and kind, without duplicates. */
 function kindsOf({ matchConstraints }: PolicySpec, served: ServedKinds): readonly ResourceInfo[] {
   const kinds = new Map<string, ResourceInfo>();
   for (const rule of matchConstraints?.resourceRules ?? []) {
@@ -80,7 +80,7 @@ function sortKey({ group, version, kind }: ResourceInfo): string {
   return [group, version, kind].join('\u0000');
 }
 
-/** Undefined: nothing is known of it, so anything goes. */
+/** Undefined if the type is unknown, which allows every expression. */
 function paramsType({ paramKind }: PolicySpec, served: ServedKinds): CelType | undefined {
   const { apiVersion = '', kind = '' } = paramKind ?? {};
   const gv = parseGroupVersion(apiVersion);
@@ -95,7 +95,7 @@ function typeOf(info: ResourceInfo, served: ServedKinds): CelType {
   if (typeName !== undefined) return builtinCelType(typeName, kind);
   const { type } = typedSchema(served.schemaOf(info) ?? {});
   const fields = type?.kind === 'object' ? type.fields : {};
-  // Rules of a definition see only the name of it, policies all metadata.
+  // Rules of a definition can read only the name in the metadata, policies can read all of it.
   const metadata = { type: objectMetaCelType(`${kind}.metadata`) };
   return { kind: 'object', name: kind, fields: { ...fields, metadata } };
 }

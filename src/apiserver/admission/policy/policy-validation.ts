@@ -32,7 +32,7 @@ import type {
 } from './validating-policy.ts';
 import { repeatedIndexes } from '../../../base/collections/repeated.ts';
 
-/** Upstream `pkg/apis/admissionregistration/validation`. Metadata and what is required by type have been judged. */
+/** Follows upstream `pkg/apis/admissionregistration/validation`. Metadata and required fields are validated elsewhere. */
 
 const FAILURE_POLICIES = ['Fail', 'Ignore'];
 const MATCH_POLICIES = ['Equivalent', 'Exact'];
@@ -201,7 +201,7 @@ export function validateBinding({ spec = {} }: ValidatingAdmissionPolicyBinding)
   return [...validateBindingTarget(spec), ...validateActions(validationActions, 'spec.validationActions')];
 }
 
-/** Checks of bindings of both types: which policy, with which parameters, about what. */
+/** Checks the policy, parameters and resources of bindings of both types. */
 export function validateBindingTarget(spec: Omit<BindingSpec, 'validationActions'>): FieldError[] {
   const { policyName = '', paramRef, matchResources } = spec;
   const errors: FieldError[] =
@@ -209,7 +209,7 @@ export function validateBindingTarget(spec: Omit<BindingSpec, 'validationActions
       ? [fieldRequired('spec.policyName')]
       : isDns1123Subdomain(policyName).map((problem) => fieldInvalid('spec.policyName', policyName, problem));
   if (paramRef !== undefined) append(errors, validateParamRef(paramRef, 'spec.paramRef'));
-  // Upstream's own spelling.
+  // The spelling is upstream's.
   if (matchResources !== undefined) append(errors, validateMatchResources(matchResources, 'spec.matchResouces'));
   return errors;
 }

@@ -6,7 +6,7 @@ import type { PolicyDispatch, PolicyDispatchOptions } from './policy-dispatch.ts
 import type { PolicySource } from './policy-source.ts';
 import { type ParamKind, POLICIES } from './validating-policy.ts';
 
-/** Resources that exist only as a request, and those that a policy must never block (`admission/exclusion`). */
+/** Resources that exist only as a request, and resources that a policy must never block (`admission/exclusion`). */
 const VIRTUAL_RESOURCES: ReadonlySet<string> = new Set([
   'authentication.k8s.io/selfsubjectreviews',
   'authentication.k8s.io/tokenreviews',
@@ -20,7 +20,7 @@ export function isVirtual({ info }: AdmissionAttributes): boolean {
   return VIRTUAL_RESOURCES.has(`${info.group}/${info.resource}`);
 }
 
-/** Asks the ValidatingAdmissionPolicies that are bound (API-360). The evaluator is loaded with the first one. */
+/** Evaluates the bound ValidatingAdmissionPolicies (API-360). The evaluator is loaded with the first one. */
 export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionPolicy';
   readonly #source: PolicySource;

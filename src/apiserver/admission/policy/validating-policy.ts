@@ -4,7 +4,7 @@ import { type MatchResources, type MatchResourcesSource, readSelectors } from '.
 import type { Rule } from '../matching/rule.ts';
 import type { MatchCondition } from '../webhook/configuration.ts';
 
-/** ValidatingAdmissionPolicy and its binding (admissionregistration.k8s.io/v1) as stored: with their defaults. */
+/** The stored ValidatingAdmissionPolicy and its binding (admissionregistration.k8s.io/v1), with defaults. */
 
 export interface ParamKind {
   readonly apiVersion?: string;
@@ -79,7 +79,7 @@ export const BINDINGS = {
   resource: 'validatingadmissionpolicybindings',
 } as const;
 
-/** Without rules it is about everything, which only bindings may say. */
+/** Without rules it matches everything, which is allowed only in bindings. */
 export function readMatchResources(source: PolicyMatchResources): MatchResources {
   const { resourceRules = [], excludeResourceRules = [] } = source;
   return {

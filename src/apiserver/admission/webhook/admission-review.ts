@@ -6,7 +6,7 @@ import type { StatusCause, StatusDetails } from '../../../api/status-error.ts';
 import type { AdmissionAttributes } from '../chain/attributes.ts';
 import type { Invocation } from '../matching/match-resources.ts';
 
-/** The objects of a request in the version a webhook is sent. */
+/** The objects of a request in the version for a webhook. */
 export interface VersionedObjects {
   readonly object?: KubeObject;
   readonly oldObject?: KubeObject;
@@ -21,7 +21,7 @@ export interface ReviewRequest extends VersionedObjects {
 const KNOWN_VERSIONS = ['v1', 'v1beta1'] as const;
 export type ReviewVersion = (typeof KNOWN_VERSIONS)[number];
 
-/** The first version of the webhook's list that is known here; undefined when there is none. */
+/** The first supported version in the webhook's list; undefined if there is none. */
 export function reviewVersion(versions: readonly string[] | null | undefined): ReviewVersion | undefined {
   for (const version of versions ?? []) {
     const known = KNOWN_VERSIONS.find((candidate) => candidate === version);
@@ -30,7 +30,7 @@ export function reviewVersion(versions: readonly string[] | null | undefined): R
   return undefined;
 }
 
-/** API-350. Absent fields are null, as Go prints them. */
+/** Builds the review (API-350). Absent fields are null, as in Go. */
 export function admissionReview(version: ReviewVersion, request: ReviewRequest): object {
   return {
     kind: 'AdmissionReview',
@@ -39,7 +39,7 @@ export function admissionReview(version: ReviewVersion, request: ReviewRequest):
   };
 }
 
-/** The request of a review; CEL expressions see the same one, without its objects. */
+/** The request of a review. CEL expressions use the same one, without its objects. */
 export function admissionRequest({ uid, attributes, invocation, object, oldObject }: ReviewRequest) {
   const { info, kind, subresource, name, namespace, operation, user, dryRun, options } = attributes;
   return {
@@ -66,7 +66,7 @@ export function admissionRequest({ uid, attributes, invocation, object, oldObjec
   };
 }
 
-/** The fields of a Status that count in a denial. */
+/** The fields of a Status that a denial uses. */
 export interface ReviewResult {
   readonly message: string;
   readonly reason: string;
@@ -76,7 +76,7 @@ export interface ReviewResult {
 
 export interface ReviewPatch {
   readonly text: string;
-  /** `JSONPatch`, or a word of the webhook's own: what that means is judged where the patch is used. */
+  /** `JSONPatch`, or any other word of the webhook, which is checked where the patch is used. */
   readonly type: string;
 }
 
@@ -85,7 +85,7 @@ export interface ReviewResponse {
   readonly allowed: boolean;
   /** Why not. */
   readonly result?: ReviewResult;
-  /** Absent when nothing is to be changed. */
+  /** Absent if the webhook changes nothing. */
   readonly patch?: ReviewPatch;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;

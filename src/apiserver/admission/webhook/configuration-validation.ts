@@ -21,17 +21,17 @@ const SIDE_EFFECTS = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
 const NO_SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
 const REVIEW_VERSIONS = 'v1, v1beta1';
 
-/** How strict a configuration is judged: what was wrong in the stored one already may stay so in its update. */
+/** The strictness of validation: an update may keep errors of the stored configuration. */
 export interface ConfigurationRules {
   readonly type: WebhookType;
   readonly sideEffects: 'none' | 'any';
   readonly reviewVersions: 'known' | 'any';
   readonly names: 'unique' | 'any';
-  /** Absent: they have not changed. */
+  /** Absent if the conditions have not changed. */
   validateConditions?(conditions: readonly MatchCondition[], path: string): FieldError[];
 }
 
-/** Rules for the update of a stored configuration. */
+/** The rules for an update of a stored configuration. */
 export function rulesForUpdate(rules: ConfigurationRules, previous: WebhookConfiguration): ConfigurationRules {
   const hooks = previous.webhooks ?? [];
   const names = hooks.map(({ name }) => name);
@@ -48,7 +48,7 @@ export function rulesForUpdate(rules: ConfigurationRules, previous: WebhookConfi
   };
 }
 
-/** Upstream `pkg/apis/admissionregistration/validation`. Metadata has been judged. */
+/** Follows upstream `pkg/apis/admissionregistration/validation`. Metadata is validated elsewhere. */
 export function validateWebhookConfiguration(
   { webhooks = [] }: WebhookConfiguration,
   rules: ConfigurationRules,

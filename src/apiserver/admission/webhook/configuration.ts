@@ -3,7 +3,9 @@ import type { LabelSelectorObject } from '../../../api/validation/labels.ts';
 import type { WebhookClientConfig } from '../../webhook-client/client-config.ts';
 import type { Rule } from '../matching/rule.ts';
 
-/** MutatingWebhookConfiguration and ValidatingWebhookConfiguration (admissionregistration.k8s.io/v1), as stored: with their defaults (API-354). */
+/**
+ * The stored MutatingWebhookConfiguration and ValidatingWebhookConfiguration (admissionregistration.k8s.io/v1), with defaults (API-354).
+ */
 
 export interface MatchCondition {
   readonly name: string;
@@ -18,13 +20,13 @@ export interface Webhook {
   readonly matchPolicy?: string;
   readonly namespaceSelector?: LabelSelectorObject;
   readonly objectSelector?: LabelSelectorObject;
-  /** Null where it was not given; such a configuration is not stored. */
+  /** Null if absent. Such a configuration cannot be stored. */
   readonly sideEffects?: string | null;
   readonly timeoutSeconds?: number;
-  /** Null where they were not given; such a configuration is not stored. */
+  /** Null if absent. Such a configuration cannot be stored. */
   readonly admissionReviewVersions?: readonly string[] | null;
   readonly matchConditions?: readonly MatchCondition[];
-  /** Mutating ones only. */
+  /** Only for mutating webhooks. */
   readonly reinvocationPolicy?: string;
 }
 

@@ -8,7 +8,7 @@ export interface ConditionSubject extends VersionedObjects {
   readonly invocation: Invocation;
 }
 
-/** `excluded`: a condition is false. `failed`: none is, but one has no value. */
+/** `excluded` means that a condition is false; `failed` means that none is, but one has no value. */
 export type ConditionOutcome =
   | { readonly outcome: 'matched' }
   | { readonly outcome: 'excluded'; readonly condition: string }

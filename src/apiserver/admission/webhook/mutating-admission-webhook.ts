@@ -42,13 +42,13 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     const { reinvocation, object } = attributes;
     const again = reinvocation.stateOf(this.name, () => new WebhookReinvocation());
     const second = reinvocation.round === 'second';
-    // Plug-ins before this one have changed the object anew: everybody who wants to see that is asked.
+    // Earlier plug-ins have changed the object again, so every webhook with reinvocationPolicy IfNeeded is called again.
     if (second && again.differs(object)) again.require();
     for (const [index, accessor] of this.#source.webhooks().entries()) {
       const versioned: Versioned = ({ kind }) => versionedObjects(attributes, kind);
       const call = await this.#dispatch.plan({ accessor, index }, attributes, versioned);
       if (call === undefined) continue;
-      // A webhook that has not been called in the first round is not called for the first time in the second.
+      // A webhook that was not called in the first run is not called in the second.
       if (second && !again.isRequired(accessor.uid)) continue;
       const changed = await this.#callOne(call, attributes);
       const { configuration, hook } = accessor;
@@ -63,7 +63,7 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     again.left(object);
   }
 
-  /** Whether the object is another one now. */
+  /** Returns whether the object changed. */
   async #callOne(call: PlannedCall, attributes: AdmissionAttributes): Promise<boolean> {
     const objects = await versionedObjects(attributes, call.invocation.kind);
     const response = await this.#dispatch.call(call, attributes, objects);
@@ -107,7 +107,7 @@ function isObjectOf(tree: unknown, { apiVersion, kind }: KubeObject): tree is Ku
   return isJsonObject(tree) && tree['apiVersion'] === apiVersion && tree['kind'] === kind;
 }
 
-/** The list of operations, or what Go says of a text that is none. */
+/** The list of operations, or Go's error for a malformed text. */
 function operationsOf(patch: string): { readonly list: readonly unknown[] } | { readonly why: string } {
   let list: unknown;
   try {
@@ -127,8 +127,8 @@ function notOfType(value: unknown, type: string): string {
 }
 
 /**
- * A patch that does not apply, or leaves no object of the kind, is the webhook's fault and not the client's. It is no failed call either,
- * so no failurePolicy passes over it.
+ * A patch that does not apply, or whose result is not an object of the kind, is a fault of the webhook and not of the client. It is not a
+ * failed call either, so no failurePolicy ignores it.
  */
 function readPatched(patched: () => KubeObject): KubeObject {
   try {

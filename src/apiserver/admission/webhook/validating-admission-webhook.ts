@@ -6,7 +6,7 @@ import { versionedObjects } from './versioned-objects.ts';
 import { isExempt, type PlannedCall, type Versioned, type WebhookDispatch } from './webhook-dispatch.ts';
 import type { WebhookSource } from './webhook-source.ts';
 
-/** Calls the validating webhooks of a request all at once; the first refusal in their order is the answer (API-355). */
+/** Calls all validating webhooks of a request at once. The first refusal in their order is the answer (API-355). */
 export class ValidatingAdmissionWebhook implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionWebhook';
   readonly #source: WebhookSource;
@@ -46,7 +46,7 @@ export class ValidatingAdmissionWebhook implements AdmissionPlugin {
       const call = await this.#dispatch.plan({ accessor, index: calls.length }, attributes, versioned);
       if (call !== undefined) calls.push(call);
     }
-    // All are waited for, so that none is still being called when the request is answered.
+    // Waits for all, so that no call is in progress when the request is answered.
     const outcomes = await Promise.allSettled(
       calls.map(async (call) => this.#dispatch.call(call, attributes, await versioned(call.invocation))),
     );

@@ -20,9 +20,9 @@ import { callFailed, deniedBy, dryRunUnsupported } from './webhook-errors.ts';
 import type { ObservedCall, WebhookMetrics } from './webhook-metrics.ts';
 import type { WebhookAccessor } from './webhook-source.ts';
 
-/** The largest answer: a patch may replace what a request may bring, and base64 makes it a third longer. */
+/** Maximum size of an answer: a patch may replace a whole request, and base64 adds a third. */
 const MAX_ADMISSION_ANSWER_BYTES = 8 * 1024 * 1024;
-/** The timeout of a webhook that names none; the defaults of the kind always do (API-354). */
+/** The timeout of a webhook that sets none. The kind's defaults always set one (API-354). */
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
 export interface DispatchEnvironment {
@@ -35,7 +35,7 @@ export interface DispatchEnvironment {
   readonly metrics: WebhookMetrics;
 }
 
-/** Kinds that decide what is called: if webhooks were asked about them, a broken one could never be taken away (API-355). */
+/** Kinds that configure admission. If webhooks were called for them, a broken webhook could never be removed (API-355). */
 const EXEMPT_KINDS: ReadonlySet<string> = new Set([
   'ValidatingWebhookConfiguration',
   'MutatingWebhookConfiguration',
@@ -49,11 +49,11 @@ export function isExempt({ kind }: AdmissionAttributes): boolean {
   return kind.group === 'admissionregistration.k8s.io' && EXEMPT_KINDS.has(kind.kind);
 }
 
-/** One webhook that is to be called for a request, and as what. */
+/** One webhook that is to be called for a request, with the version for the call. */
 export interface PlannedCall {
   readonly accessor: WebhookAccessor;
   readonly invocation: Invocation;
-  /** Its place among the mutating webhooks, or among the validating ones that are called for this request, as upstream counts. */
+  /** Its index among the mutating webhooks, or among the validating ones that are called for this request, as upstream counts. */
   readonly index: number;
 }
 
@@ -62,15 +62,15 @@ const FAILED_OPEN = {
   validating: 'failed-open.validating.webhook.admission.k8s.io/',
 } as const satisfies Record<WebhookType, string>;
 
-/** How annotations name a call. */
+/** The name of a call in annotations. */
 export function placeOf({ reinvocation }: AdmissionAttributes, index: number): string {
   return `round_${reinvocation.round === 'first' ? 0 : 1}_index_${index}`;
 }
 
-/** The request's objects in the version a webhook wants. */
+/** The request's objects in the version that a webhook accepts. */
 export type Versioned = (invocation: Invocation) => Promise<VersionedObjects>;
 
-/** The common part of both webhook plug-ins: which webhooks are called, and how their answers count (`webhook/generic`). */
+/** The common part of both webhook plug-ins: it selects the webhooks and evaluates their answers (`webhook/generic`). */
 export class WebhookDispatch {
   readonly #environment: DispatchEnvironment;
   readonly #type: WebhookType;
@@ -80,7 +80,7 @@ export class WebhookDispatch {
     this.#type = type;
   }
 
-  /** Undefined: this webhook is not called. 403 when its conditions cannot be evaluated and it fails closed. */
+  /** Undefined if this webhook is not called. Throws a 403 if its conditions fail and its failure policy is Fail. */
   async plan(
     { accessor, index }: Omit<PlannedCall, 'invocation'>,
     attributes: AdmissionAttributes,
@@ -103,8 +103,8 @@ export class WebhookDispatch {
   }
 
   /**
-   * The answer of an allowing webhook; undefined when the call failed and its policy is to go on. A denial, and a failure that is not
-   * to be passed over, is thrown.
+   * The answer of a webhook that allows; undefined if the call failed and its failure policy is Ignore. Throws a denial, and any other
+   * failure.
    */
   async call(
     { accessor, invocation, index }: PlannedCall,
@@ -150,7 +150,7 @@ export class WebhookDispatch {
     throw denial;
   }
 
-  /** Everything that is wrong with the call or its answer is a StatusError. */
+  /** Every error of the call or its answer becomes a StatusError. */
   async #ask({ hook }: WebhookAccessor, { invocation, attributes, objects }: Asked): Promise<ReviewResponse> {
     const { clock, random, client } = this.#environment;
     const version = reviewVersion(hook.admissionReviewVersions);
@@ -170,7 +170,7 @@ export class WebhookDispatch {
       answer = await client.post(hook.clientConfig, { body, ...limits });
     } catch (error) {
       if (!(error instanceof WebhookCallError)) throw error;
-      // It had all the time the request had left. A timer may be early, so the clock does not prove it.
+      // The webhook had all the time that the request had left. A timer may fire early, so the clock does not prove it.
       const requestIsOver = error.failure === 'timeout' && timeoutMs === left;
       if (requestIsOver && hook.failurePolicy === 'Ignore') throw expired();
       throw callFailed(hook.name, `failed to call webhook: ${error.message}`);
@@ -182,7 +182,7 @@ export class WebhookDispatch {
 
   #passOver(observed: ObservedCall, { deadline }: AdmissionAttributes, error: StatusError): void {
     const { clock, logger, metrics } = this.#environment;
-    // Not the webhook's time is over but the request's: nobody waits for the rest.
+    // The request has timed out, not only the webhook, so the caller no longer waits.
     if (error.reason === 'Timeout' || (deadline !== undefined && deadline <= clock.monotonic())) throw expired();
     metrics.failedOpen(observed);
     logger.warn('failed calling webhook, failing open', { webhook: observed.name, error: error.message });

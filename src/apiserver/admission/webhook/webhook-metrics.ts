@@ -1,7 +1,7 @@
 import type { Counter, Histogram, Metrics } from '../../../base/metrics/metrics.ts';
 import type { AdmissionOperation } from '../chain/attributes.ts';
 
-/** Upstream's words for the two phases. */
+/** Upstream's names of the two phases. */
 export type WebhookPhase = 'admit' | 'validating';
 
 export interface ObservedCall {
@@ -10,7 +10,7 @@ export interface ObservedCall {
   readonly operation: AdmissionOperation;
 }
 
-/** Calls of webhooks under upstream's names. Labels come from configurations, of which an administrator makes few. */
+/** Metrics of webhook calls under upstream's names. Label values come from configurations, so there are few. */
 export class WebhookMetrics {
   readonly #duration: Histogram;
   readonly #rejections: Counter;

@@ -1,10 +1,10 @@
 import { copyJson, equalJson } from '../../../api/codec/json/json-value.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 
-/** Which webhooks of one write are called a second time (`webhook/mutating/reinvocationcontext.go`). */
+/** Decides which webhooks of one write are called a second time (`webhook/mutating/reinvocationcontext.go`). */
 export class WebhookReinvocation {
   #previous: KubeObject | undefined;
-  /** Called so far, want to be asked again, and have not seen the newest change. */
+  /** Webhooks that were called, have reinvocationPolicy IfNeeded, and have not seen the latest change. */
   readonly #waiting = new Set<string>();
   readonly #required = new Set<string>();
 
@@ -12,7 +12,7 @@ export class WebhookReinvocation {
     this.#waiting.add(uid);
   }
 
-  /** The object has changed: webhooks that were called before the change are called again. */
+  /** The object has changed, so webhooks that were called before the change are called again. */
   require(): void {
     for (const uid of this.#waiting) this.#required.add(uid);
     this.#waiting.clear();
@@ -22,7 +22,7 @@ export class WebhookReinvocation {
     return this.#required.has(uid);
   }
 
-  /** The object as the webhooks leave it. */
+  /** Records the object after the webhooks. */
   left(object: KubeObject | undefined): void {
     this.#previous = object === undefined ? undefined : copyJson(object);
   }

@@ -6,10 +6,10 @@ import { resourcePrefix } from '../../storage/storage-keys.ts';
 import { type MatchResources, readSelectors } from '../matching/match-resources.ts';
 import { WEBHOOK_RESOURCES, type Webhook, type WebhookConfiguration, type WebhookType } from './configuration.ts';
 
-/** One webhook of one configuration, with everything read that each request asks. */
+/** One webhook of one configuration, with its selectors and conditions parsed. */
 export interface WebhookAccessor {
   readonly configuration: string;
-  /** The same for the same webhook as long as its configuration is not reordered. */
+  /** Stays the same for one webhook as long as its configuration is not reordered. */
   readonly uid: string;
   readonly hook: Webhook;
   readonly match: MatchResources;
@@ -23,8 +23,8 @@ export interface WebhookSourceOptions {
 }
 
 /**
- * The webhooks of all configurations in the order they are called: by the configuration's name, then as listed (API-355). Follows the
- * store, so that a configuration counts from the request after the one that wrote it.
+ * The webhooks of all configurations in calling order: by the configuration's name, then as listed (API-355). It follows the store, so that
+ * changes take effect with the next request.
  */
 export class WebhookSource {
   readonly #table: LiveTable<readonly WebhookAccessor[]>;
@@ -58,7 +58,7 @@ export class WebhookSource {
   }
 }
 
-/** A repeated name gets the number of its occurrence. */
+/** A repeated name is followed by the number of its occurrence. */
 function accessorsOf({ metadata, webhooks = [] }: WebhookConfiguration): WebhookAccessor[] {
   const configuration = metadata?.name ?? '';
   const occurred = new Map<string, number>();

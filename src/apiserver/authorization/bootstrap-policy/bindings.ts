@@ -1,7 +1,7 @@
 import type { BootstrapObject } from '../../bootstrap/bootstrap-objects.ts';
 import { binding, type SubjectText } from './policy-text.ts';
 
-/** By binding (and role, unless it says otherwise): who has the ClusterRoles of kube-apiserver 1.36 from the start. */
+/** The subjects of kube-apiserver 1.36's bootstrap ClusterRoles, by binding. The role has the same name unless stated. */
 const clusterBindings: readonly (readonly [string, ...SubjectText[]])[] = [
   ['cluster-admin', 'Group system:masters'],
   ['system:basic-user', 'Group system:authenticated'],

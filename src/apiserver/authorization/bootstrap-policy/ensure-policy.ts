@@ -20,10 +20,12 @@ interface PolicyEnvironment {
   readonly logger: Logger;
 }
 
-/** Somebody else writes the same object: another server that starts on the same store, or an administrator. */
+/**
+ * Maximum number of retries when another client writes the same object: another server that starts on the same store, or an administrator.
+ */
 const MAX_ATTEMPTS = 5;
 
-/** API-513: every role and binding that kube-apiserver 1.36 starts with. */
+/** Every bootstrap role and binding of kube-apiserver 1.36 (API-513). */
 export function bootstrapPolicy(): readonly BootstrapObject[] {
   const controllers = rolesOf(controllerRolesText);
   return [
@@ -36,7 +38,7 @@ export function bootstrapPolicy(): readonly BootstrapObject[] {
   ];
 }
 
-/** Makes what is missing of the bootstrap policy and completes what is not whole. Straight to the store, in few commits. */
+/** Creates missing objects of the bootstrap policy and extends incomplete ones. Writes directly to the store, in few commits. */
 export async function ensurePolicy(environment: PolicyEnvironment): Promise<void> {
   await Promise.all(bootstrapPolicy().map((entry) => ensure(environment, entry)));
 }

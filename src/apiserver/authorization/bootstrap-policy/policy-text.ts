@@ -2,7 +2,7 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { BootstrapObject } from '../../bootstrap/bootstrap-objects.ts';
 import { RBAC_GROUP } from '../rbac-authorizer.ts';
 
-/** Rules of which a cluster starts with a certain set are brought up to it at each start, unless this says "false". */
+/** Bootstrap objects are completed at each start, unless this annotation is "false". */
 export const AUTOUPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 const API_VERSION = `${RBAC_GROUP}/v1`;
@@ -13,7 +13,7 @@ const resources = {
   RoleBinding: { group: RBAC_GROUP, resource: 'rolebindings', namespaced: true },
 } as const;
 
-/** Words for the verbs that come together most often. */
+/** Abbreviations for frequent sets of verbs. */
 const verbWords: Readonly<Record<string, readonly string[]>> = {
   read: ['get', 'list', 'watch'],
   write: ['create', 'delete', 'deletecollection', 'patch', 'update'],
@@ -96,7 +96,7 @@ function rule(line: string): object {
 /** `User name`, `Group name` or `ServiceAccount namespace/name`. */
 export type SubjectText = `User ${string}` | `Group ${string}` | `ServiceAccount ${string}/${string}`;
 
-/** A binding of the role of the same name, or of `role`, to these subjects. */
+/** Binds the role of the same name, or `role`, to these subjects. */
 export function binding(id: string, subjects: readonly SubjectText[], role?: string): BootstrapObject {
   const { namespace, name } = identified(id);
   const kind = namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding';

@@ -8,13 +8,13 @@ import { AUTOUPDATE } from './policy-text.ts';
 export type PolicyDecision =
   | { readonly verdict: 'create'; readonly reason: 'missing' }
   | { readonly verdict: 'update'; readonly reason: 'incomplete'; readonly object: KubeObject }
-  /** A roleRef cannot change: the binding is made anew. */
+  /** A roleRef is immutable, so the binding is deleted and created again. */
   | { readonly verdict: 'replace'; readonly reason: 'otherRole' }
   | { readonly verdict: 'keep'; readonly reason: 'complete' | 'protected' };
 
 /**
- * Existing objects are only extended (upstream `component-helpers/auth/rbac/reconciliation`): rights, subjects, labels and
- * annotations that an administrator gave stay; removed ones return, unless the administrator turned that off for the object.
+ * Existing objects are only extended (upstream `component-helpers/auth/rbac/reconciliation`): rights, subjects, labels and annotations of
+ * an administrator stay; removed ones return, unless the administrator disabled that for the object.
  */
 export function reconcilePolicy(existing: KubeObject | undefined, wanted: KubeObject): PolicyDecision {
   if (existing === undefined) return { verdict: 'create', reason: 'missing' };
@@ -74,7 +74,7 @@ function withoutEmptyParts(rule: object): object {
   return Object.fromEntries(Object.entries(rule).filter(([, values]) => (values as readonly unknown[]).length > 0));
 }
 
-/** All that should be there, when one of those wanted is not. */
+/** All required selectors, if one of them is missing. */
 function missingSelectors(existing: KubeObject, wanted: KubeObject): readonly unknown[] | undefined {
   const there = selectorsOf(existing);
   const known = new Set(there.map((selector) => JSON.stringify(selector)));
@@ -86,7 +86,7 @@ function selectorsOf({ aggregationRule }: KubeObject): readonly unknown[] {
   return listOf((aggregationRule as { clusterRoleSelectors?: unknown } | undefined)?.clusterRoleSelectors);
 }
 
-/** With the labels and annotations that are missing; those there keep their values. Undefined when none is missing. */
+/** The object with its missing labels and annotations; existing values stay. Undefined if none is missing. */
 function completedMetadata(existing: KubeObject, wanted: KubeObject): KubeObject['metadata'] | undefined {
   const { labels = {}, annotations = {} } = existing.metadata ?? {};
   const [wantedLabels, wantedAnnotations] = [wanted.metadata?.labels ?? {}, wanted.metadata?.annotations ?? {}];

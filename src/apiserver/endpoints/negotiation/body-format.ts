@@ -4,8 +4,7 @@ import type { HttpResponse } from '../../../base/http-message.ts';
 import { JSON_TYPE, type MediaType, negotiate, type Representation } from './negotiation.ts';
 
 /**
- * Writes a whole tree in a media type. Codecs other than JSON are loaded when first asked for, so that a server that speaks
- * JSON only starts without them.
+ * Encodes a tree in a media type. Codecs other than JSON are loaded on first use, so that a server that only uses JSON starts without them.
  */
 export async function formatObject(object: KubeObject, representation: Representation): Promise<Uint8Array> {
   switch (representation.mediaType) {
@@ -30,7 +29,7 @@ export function answer(status: number, mediaType: MediaType, body: HttpResponse[
   return { status, headers: { 'content-type': mediaType }, body };
 }
 
-/** A Status is never transformed, only written in the negotiated media type (API-027). */
+/** A Status is never transformed, only encoded in the negotiated media type (API-027). */
 export async function statusResponse(
   status: Status,
   { mediaType, pretty }: Pick<Representation, 'mediaType' | 'pretty'>,
@@ -52,8 +51,8 @@ export async function statusResponse(
 }
 
 /**
- * How an error is written, also one that comes before negotiation: in the first media type that an untransformed object could be
- * written in, else in JSON (API-027).
+ * The format of an error, also of one before negotiation: the first accepted media type for an untransformed object, otherwise JSON
+ * (API-027).
  */
 export function errorFormat(accept: string | undefined, pretty: boolean): Pick<Representation, 'mediaType' | 'pretty'> {
   const negotiation = negotiate(accept, { shape: 'object', custom: false, hasMetadata: false }, pretty);

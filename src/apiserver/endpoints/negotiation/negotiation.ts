@@ -1,6 +1,6 @@
 /**
- * Which representation an answer takes: pure reading of the Accept header (API-020..026, API-434).
- * One clause after the other is tried in order of preference; the first that can be met wins.
+ * Chooses the representation of an answer from the Accept header (API-020..026, API-434). Clauses are tried in order of preference, and the
+ * first that can be met wins.
  */
 
 export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf';
@@ -13,7 +13,7 @@ export type TransformKind = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMe
 
 export interface Transform {
   readonly kind: TransformKind;
-  /** Version of `meta.k8s.io` the client asked for. */
+  /** The version of `meta.k8s.io` that the client requested. */
   readonly version: 'v1' | 'v1beta1';
 }
 
@@ -23,10 +23,10 @@ export interface Representation {
   readonly transform?: Transform;
 }
 
-/** The facts about the result that decide which clauses can be met. */
+/** The facts about the result on which clauses depend. */
 export interface Representable {
   readonly shape: 'object' | 'list' | 'watch';
-  /** Custom resources are never protobuf unless reduced to their metadata, and know `application/*` (API-020). */
+  /** Custom resources support protobuf only for their metadata, and `application/*` (API-020). */
   readonly custom: boolean;
   /** Review kinds have no metadata, so neither Table nor PartialObjectMetadata (API-434). */
   readonly hasMetadata: boolean;
@@ -45,7 +45,7 @@ interface Clause {
 const plainTypes = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 const streamTypes = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch';
 
-/** `userAgent` and the query parameter `pretty` decide on indentation (API-011). */
+/** `userAgent` and the query parameter `pretty` determine the indentation (API-011). */
 export function negotiate(accept: string | undefined, target: Representable, pretty = false): Negotiation {
   if (accept === undefined || accept.trim() === '') {
     return { outcome: 'accepted', representation: { mediaType: JSON_TYPE, pretty } };
@@ -70,7 +70,7 @@ function notAcceptableMessage(target: Representable, mediaTypeKnown: boolean): s
   if (mediaTypeKnown || target.custom) {
     return `only the following media types are accepted: ${target.shape === 'watch' ? streamTypes : plainTypes}`;
   }
-  // A list and a watch are one route upstream, so both name the streaming forms.
+  // Upstream, list and watch are one route, so both offer the streaming forms.
   const available = target.shape === 'object' ? plainTypes : `${plainTypes}, ${streamTypes}`;
   return `406: Not Acceptable\n\nAvailable representations: ${available}`;
 }
@@ -107,7 +107,7 @@ function meet(clause: Clause, mediaType: MediaType, target: Representable): Repr
   }
   if (clause.parameters.has('sv')) return undefined;
   const stream = clause.parameters.get('stream');
-  // A client that will watch may ask for the streaming form of a list or an object too, and gets the plain one.
+  // A client that will watch may also request the streaming form of a list or an object, and gets the plain one.
   if (stream !== undefined && stream !== 'watch') return undefined;
   if (target.shape === 'watch' && mediaType === YAML_TYPE) return undefined;
   if (target.custom && mediaType === PROTOBUF_TYPE && transform === undefined) return undefined;
@@ -115,7 +115,7 @@ function meet(clause: Clause, mediaType: MediaType, target: Representable): Repr
   return transform === undefined ? { mediaType, pretty } : { mediaType, pretty, transform };
 }
 
-/** Clauses by falling quality, equal ones as written; those of quality 0 are refusals and fall out. */
+/** Clauses by descending quality, in their order if equal. Clauses of quality 0 are refusals and are dropped. */
 export function parseAccept(accept: string): Clause[] {
   const clauses: Clause[] = [];
   for (const text of accept.split(',')) {
@@ -146,8 +146,8 @@ function unquote(value: string): string {
 }
 
 /**
- * API-025: a single object was asked as a list or the other way round. `goType` is how the upstream server would print
- * the object's type, e.g. `*v1.Pod`.
+ * The client requested a single object as a list, or the reverse (API-025). `goType` is upstream's name of the object's type, such as
+ * `*v1.Pod`.
  */
 export function transformMismatch(
   representation: Representation,
@@ -164,7 +164,7 @@ export function transformMismatch(
   return undefined;
 }
 
-/** Browsers and curl get indented JSON without asking for it (API-011). */
+/** Browsers and curl get indented JSON by default (API-011). */
 export function wantsPretty(query: URLSearchParams, userAgent: string | undefined): boolean {
   const asked = query.get('pretty');
   if (asked !== null) return asked !== 'false' && asked !== '0';

@@ -9,16 +9,16 @@ import { repeatedKeys } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
 import type { FieldValidation } from './write-options.ts';
 
-/** Media type of an apply configuration, whose text may be JSON (API-190, API-210). */
+/** The media type of an apply configuration, whose text may be JSON (API-190, API-210). */
 export const APPLY_PATCH = 'application/apply-patch+yaml';
 
 export interface Configuration {
   readonly config: Record<string, unknown>;
-  /** `line 4: key "a" already set in map` for each key that a mapping has had before (API-235). */
+  /** `line 4: key "a" already set in map` for each repeated key of a mapping (API-235). */
   readonly problems: readonly string[];
 }
 
-/** The body of an apply. The YAML reader is loaded for the first one that is no JSON: kubectl sends JSON. */
+/** The body of an apply. The YAML parser is loaded with the first body that is not JSON, because kubectl sends JSON. */
 export async function readConfiguration(context: RequestContext): Promise<Configuration> {
   const text = decodeUtf8(context.request.body ?? new Uint8Array(0));
   const { value, repeated } = jsonValue(text) ?? (await yamlValue(text));
@@ -30,7 +30,7 @@ export async function readConfiguration(context: RequestContext): Promise<Config
   return { config: value ?? {}, problems: repeated };
 }
 
-/** Repeated keys fail the request, cause warnings, or are ignored, as fieldValidation says (API-235). */
+/** Repeated keys fail the request, cause warnings, or are ignored, according to fieldValidation (API-235). */
 export function repeatedKeysOf({ problems }: Configuration, validation: FieldValidation): RepeatedKeys {
   if (problems.length === 0 || validation === 'Ignore') return { refusal: undefined, warnings: [] };
   if (validation === 'Warn') return { refusal: undefined, warnings: problems };
@@ -50,7 +50,7 @@ function jsonValue(text: string): ReadValue | undefined {
     const value = parseJsonText(text);
     return { value, repeated: duplicateFieldsOf(text, value).length === 0 ? [] : scanRepeatedKeys(text) };
   } catch (error) {
-    // A mapping in flow style begins like JSON.
+    // A YAML mapping in flow style begins like JSON.
     if (error instanceof StatusError) return undefined;
     throw error;
   }

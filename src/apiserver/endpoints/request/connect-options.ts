@@ -6,7 +6,7 @@ type OptionType = 'bool' | 'string' | 'strings' | 'integers';
 const streams = { stdin: 'bool', stdout: 'bool', stderr: 'bool', tty: 'bool', container: 'string' } as const;
 const proxied = { path: 'string' } as const;
 
-/** The kinds that exist as the query of a connection only, and so in no table of types. */
+/** The kinds that exist only as the query of a connection, and so are not in the type table. */
 const OPTIONS: Readonly<Record<string, Readonly<Record<string, OptionType>>>> = {
   PodAttachOptions: streams,
   PodExecOptions: { ...streams, command: 'strings' },
@@ -16,7 +16,7 @@ const OPTIONS: Readonly<Record<string, Readonly<Record<string, OptionType>>>> = 
   NodeProxyOptions: proxied,
 };
 
-/** The query of a connection as the options object of its kind, which is what admission sees of it. `path`: what is proxied. */
+/** The query of a connection as the options object of its kind, for admission. `path` is the proxied path. */
 export function connectOptions(kind: GroupVersionKind, query: URLSearchParams, path: string): KubeObject {
   const options: KubeObject = { kind: kind.kind, apiVersion: apiVersionOf(kind) };
   for (const [name, type] of Object.entries(OPTIONS[kind.kind] ?? {})) {
