@@ -27,7 +27,7 @@ import type { ResourceScope } from './request/resource-scope.ts';
 
 export type Endpoint = (scope: ResourceScope) => Promise<HttpResponse>;
 
-/** Endpoints by `<verb>` for objects and by `<subresource> <verb>`; a reviewed kind replaces `create` of its resource. */
+/** Endpoints by `<verb>` for objects and by `<subresource> <verb>`. For review kinds an entry replaces `create`. */
 export interface EndpointTable {
   find(info: ResourceInfo, subresource: string, verb: Verb): Endpoint | undefined;
 }
@@ -38,10 +38,10 @@ interface Addressed {
   readonly method: string;
 }
 
-/** Accept headers seen; clients send few different ones. */
+/** Maximum number of cached Accept headers. Clients send few different ones. */
 const REMEMBERED_ACCEPTS = 512;
 
-/** Finds what a resource path addresses, negotiates, and calls the verb (API-001..005, 022). */
+/** Finds the resource of a path, negotiates the representation, and calls the verb (API-001..005, 022). */
 export class ResourceHandler {
   readonly #registry: ResourceRegistry;
   readonly #endpoints: EndpointTable;
@@ -52,7 +52,7 @@ export class ResourceHandler {
     this.#endpoints = endpoints;
   }
 
-  /** Rejects with a StatusError for everything that is wrong with the request. */
+  /** Rejects with a StatusError for an invalid request. */
   handle(context: RequestContext, request: ResourceRequestInfo): Promise<HttpResponse> | HttpResponse {
     const origin = this.#registry.groupOrigin(request.group);
     if (origin === undefined) return pageNotFound();
@@ -64,7 +64,7 @@ export class ResourceHandler {
     const { info, strategy } = resource;
     if (strategy.deprecation !== undefined) context.warn(strategy.deprecation);
     const subresource = info.subresources.find((candidate) => candidate.name === request.subresource);
-    // Only what is proxied has a path of its own behind it.
+    // Only a proxied path may continue after the subresource.
     const surplus = request.rest.length > 0 && request.subresource !== 'proxy';
     if (surplus || (request.subresource !== '' && subresource === undefined)) {
       throw origin === 'custom' ? newNotFound(info, request.name) : newPathNotFound();
@@ -78,13 +78,13 @@ export class ResourceHandler {
     const target = representableOf(request, info);
     const representation = this.#represent(context, target);
     const scope = { context, request, resource, info, subresource, namespace, name: request.name, representation };
-    // Before anything is written: what is refused changes nothing.
+    // This comes before any write, so that a refused request changes nothing.
     refuseMismatch(scope, target.shape);
     if (representation.transform?.kind === 'Table') parseIncludeObject(context.query.get('includeObject'));
     return endpoint(scope);
   }
 
-  /** API-001: a namespaced plural without a namespace is for list and watch only; the method decides which error. */
+  /** A namespaced resource without a namespace supports only list and watch (API-001). The method determines the error. */
   #namespaceOf({ info }: ResourceStore, request: ResourceRequestInfo): string {
     if (info.namespaced) {
       if (request.namespace === '' && request.name !== '') return 'misplaced';
@@ -101,9 +101,9 @@ export class ResourceHandler {
     const custom = info.typeName === undefined;
     const verbs = subresource === undefined ? info.verbs : subresource.verbs;
     const unsupported = (): Error => (custom ? newVerbNotSupported(info, verb) : newMethodNotSupported());
-    // Built-in resources have no route for HEAD; those of definitions are served by verb, and HEAD is a get or a list.
+    // Built-in resources have no route for HEAD; definitions are served by verb, and HEAD is a get or a list.
     if (verb === 'unknown' || (method === 'HEAD' && !custom)) throw unsupported();
-    // The deprecated prefix makes a watch of every method (API-003), and rights are asked for that; it is served to GET only.
+    // The deprecated prefix makes a watch of every method (API-003), and the rights of a watch are required; only GET is served.
     if (verb === 'watch' && method !== 'GET' && method !== 'HEAD') throw unsupported();
     if (custom && verb === 'update' && name === '') throw newBadRequest('name must be provided');
     if (!verbs.includes(verb)) throw unsupported();
@@ -112,8 +112,8 @@ export class ResourceHandler {
       if (custom && verb === 'create') return async () => pageNotFound();
       throw unsupported();
     }
-    // Objects are addressed with a name, collections without; only custom resources are created under a name (API-005), and what
-    // is watched by the deprecated prefix may have one.
+    // The path of an object has a name, that of a collection has none. Only custom resources are created with a name in the path (API-005),
+    // and a watch by the deprecated prefix may have one.
     const wantsName = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete';
     const mayHaveName = verb === 'watch' || (custom && verb === 'create');
     if (wantsName !== (name !== '') && subresource === undefined && !mayHaveName) throw unsupported();

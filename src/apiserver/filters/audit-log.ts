@@ -7,19 +7,19 @@ import type { RequestContext } from '../endpoints/request/request-context.ts';
 import { queryBoolean, requestLine, type ResourceRequestInfo } from '../endpoints/request/request-info.ts';
 import { type AuditRecord, AuditRecords, type AuditTimes } from './audit-records.ts';
 
-/** Where the events are read; who reads them must be allowed to `get` this path. */
+/** The path of the events. A reader needs the right to `get` it. */
 export const AUDIT_PATH = '/debug/audit';
 
-/** The newest ones that are kept for who comes later, and for who reads slowly. */
+/** Maximum number of events that are kept for later and slow readers. */
 const KEPT_EVENTS = 4096;
-/** Events in one piece of a stream. */
+/** Maximum number of events in one piece of a stream. */
 const PIECE = 256;
 
 const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
-/** Questions that are asked by creating something. */
+/** Resources that are created only to ask a question. */
 const QUESTIONS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
 
-/** `audit.k8s.io/v1` Event, level Metadata, stage ResponseComplete, without its times: one write, also one that was refused. */
+/** `audit.k8s.io/v1` Event, level Metadata, stage ResponseComplete, without its times. One for each write, including refused ones. */
 export interface AuditEvent {
   readonly kind: 'Event';
   readonly apiVersion: 'audit.k8s.io/v1';
@@ -33,20 +33,20 @@ export interface AuditEvent {
   readonly userAgent?: string;
   readonly objectRef: Readonly<Record<string, string>>;
   readonly responseStatus: { readonly metadata: object; readonly code: number };
-  /** The notes of admission. */
+  /** The annotations of admission. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /**
- * Every write, as a stream for consoles and for the curious (API-379). Bounded by the newest {@link KEPT_EVENTS}: a reader slower than the
- * writers loses the rest, and gets their number.
+ * Every write, as a stream for consoles and people (API-379). The newest {@link KEPT_EVENTS} are kept: a slower reader loses the rest, and
+ * receives their number.
  */
 export class AuditLog {
   readonly #records = new AuditRecords({ bound: KEPT_EVENTS });
   #waiting = new Set<() => void>();
   #state: 'open' | 'stopped' = 'open';
 
-  /** Call once the answer is known. */
+  /** The caller calls it once the answer is known. */
   record(context: RequestContext, code: number, times: AuditTimes): void {
     const { info } = context;
     if (info.type !== 'resource' || !WRITES.has(info.verb) || QUESTIONS.has(info.group)) return;
@@ -78,7 +78,7 @@ export class AuditLog {
     for (const wake of this.#waiting) wake();
   }
 
-  /** The newest events, one a line; with `watch` also what is still to come, until the client leaves. */
+  /** The newest events, one a line. With `watch`, later events follow until the client closes the stream. */
   handle({ query, request }: RequestContext): HttpResponse {
     const { oldest, next } = this.#records;
     const { signal } = request;
@@ -112,7 +112,7 @@ export class AuditLog {
     return this.#state === 'open' && signal?.aborted !== true;
   }
 
-  /** Resolves with the next event, or when there is nothing more to wait for. */
+  /** Resolves with the next event, or when the stream ends. */
   #more(signal: AbortNotice | undefined): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {

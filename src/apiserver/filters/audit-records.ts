@@ -1,12 +1,15 @@
 import type { UserInfo } from '../authentication/user-info.ts';
 
-/** The raw form of an event, which becomes one when it is read: most are never read. Nothing of the request's body or answer. */
+/**
+ * The compact form of an event, which is converted only when read, because most are never read. It contains nothing of the request's body
+ * or answer.
+ */
 export interface AuditRecord {
   readonly auditId: string;
   readonly method: string;
-  /** Path and query, as they came. */
+  /** Path and query, unchanged. */
   readonly target: string;
-  /** The name of an object that was created without one in its path. */
+  /** The name of an object that was created without one in the path. */
   readonly createdName: string;
   readonly user: UserInfo;
   readonly impersonator: UserInfo | undefined;
@@ -25,7 +28,7 @@ export interface AuditTimes {
 /** Bytes of a record: code and lengths of its three texts (u16), two times (f64), the texts. Little endian. */
 const SLOT = 512;
 const TEXTS = 24;
-/** The bytes that one character may take. */
+/** Maximum bytes of one character. */
 const UTF8_BYTES = 3;
 const SLOTS_A_PAGE = 128;
 const MOST_USER_AGENTS = 64;
@@ -33,10 +36,9 @@ const MOST_USER_AGENTS = 64;
 type Texts = Pick<AuditRecord, 'auditId' | 'target' | 'createdName'>;
 
 /**
- * The newest records of writes, in memory that the engine does not collect. As objects they lived just long enough to be moved into the
- * old part of its heap before newer ones took their place, which was half of all it had to collect there, whole heap by whole heap.
- *
- * The user and the program, which many writes share, are kept as they are.
+ * The newest records of writes, in memory outside the garbage-collected heap. As objects they lived just long enough to be promoted to the
+ * old generation before newer ones replaced them, which was half of all garbage there. User and program, which many writes share, are
+ * stored as references.
  */
 export class AuditRecords {
   readonly #bound: number;
@@ -55,12 +57,12 @@ export class AuditRecords {
     this.#bound = bound;
   }
 
-  /** Number of the record that comes next; the first one is 0. */
+  /** The number of the next record; the first is 0. */
   get next(): number {
     return this.#next;
   }
 
-  /** Number of the oldest one there is. */
+  /** The number of the oldest kept record. */
   get oldest(): number {
     return Math.max(0, this.#next - this.#bound);
   }
@@ -89,7 +91,7 @@ export class AuditRecords {
     this.#next++;
   }
 
-  /** The record of that number, from {@link oldest} to before {@link next}. */
+  /** The record of a number from {@link oldest} to below {@link next}. */
   read(number: number): AuditRecord {
     const slot = number % this.#bound;
     const { page, at } = this.#place(slot);
@@ -111,7 +113,7 @@ export class AuditRecords {
     return { page, at: (slot % SLOTS_A_PAGE) * SLOT };
   }
 
-  /** The same text for all requests of a program. */
+  /** Returns one shared text for all requests of a program. */
   #known(userAgent: string): string {
     const known = this.#knownUserAgents.get(userAgent);
     if (known !== undefined) return known;

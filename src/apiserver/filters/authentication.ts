@@ -7,13 +7,13 @@ import type { RequestContext } from '../endpoints/request/request-context.ts';
 const anonymousUser: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 export interface AuthenticationOptions {
-  /** Absent: nobody has credentials. */
+  /** If absent, no credentials are accepted. */
   readonly authenticator?: Authenticator;
-  /** `refused`: without credentials only health and version are answered (API-013, API-014). */
+  /** `refused` answers only health and version without credentials (API-013, API-014). */
   readonly anonymous: 'allowed' | 'refused';
 }
 
-/** API-371: bad credentials are 401 even where none are needed. */
+/** Invalid credentials are a 401 even where none are needed (API-371). */
 export function authenticate(
   context: RequestContext,
   { authenticator, anonymous }: AuthenticationOptions,

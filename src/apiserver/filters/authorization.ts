@@ -3,7 +3,7 @@ import { isHealthPath } from '../authorization/authorizer.ts';
 import { forbidden } from '../authorization/forbidden.ts';
 import type { RequestContext } from '../endpoints/request/request-context.ts';
 
-/** Throws the 403 of a request its user may not make, and lets the endpoints ask for a further verb on the same object. */
+/** Throws a 403 for a request that its user may not make, and gives the endpoints a check for another verb on the same object. */
 export function authorize(context: RequestContext, authorizer: Authorizer): void {
   context.requireVerb = (verb) => requireAllowed({ ...attributesOf(context), verb }, authorizer);
   if (isHealthPath(context.path, context.info.verb)) return;

@@ -11,8 +11,8 @@ const LEVEL = 1;
 const gzipAsync = promisify(gzip);
 
 /**
- * Large finished answers, and lists made while they are sent, as gzip for clients that take it. Never watches. An answer that stays as it is, as
- * nearly all do, is returned without a wait.
+ * Compresses large complete answers, and lists that are encoded while they are sent, with gzip for clients that accept it. Never watches.
+ * An answer that stays unchanged, as nearly all do, is returned without a wait.
  */
 export function compress(response: HttpResponse, context: RequestContext): HttpResponse | Promise<HttpResponse> {
   const { body, headers } = response;
@@ -31,7 +31,7 @@ function gzipStream(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> 
   const source = Readable.from(body, { objectMode: false });
   const target = createGzip({ level: LEVEL });
   source.once('error', (error) => target.destroy(error));
-  // A reader that leaves early destroys the target; the rest of the list is then not made.
+  // If the reader stops early, the target is destroyed and the rest of the list is not encoded.
   target.once('close', () => source.destroy());
   return source.pipe(target);
 }

@@ -23,7 +23,7 @@ import {
   StoreUnavailableError,
 } from '../storage/store-errors.ts';
 
-/** The answer for a thrown value. An unexpected error is a 500 and a log line with its stack, never a dropped connection. */
+/** The answer for a thrown value. An unexpected error becomes a 500 and a log line with its stack, never a dropped connection. */
 export async function errorResponse(error: unknown, context: RequestContext, logger: Logger): Promise<HttpResponse> {
   const known = knownError(error);
   if (known === undefined) {
@@ -36,7 +36,7 @@ export async function errorResponse(error: unknown, context: RequestContext, log
   }
   const { status } = known ?? newInternalError(messageOf(error));
   const pretty = wantsPretty(context.query, context.header('user-agent'));
-  // A client that accepts no offered format gets the reason in JSON all the same.
+  // A client that accepts no offered format still gets the reason in JSON.
   const accept = status.code === 406 ? undefined : context.header('accept');
   try {
     return await statusResponse(status, errorFormat(accept, pretty));
@@ -53,7 +53,7 @@ function knownError(error: unknown): StatusError | undefined {
     return newServiceUnavailable(error.message);
   }
   if (error instanceof StoreOutcomeUnknownError) return newTimeout(error.message);
-  // As kube-apiserver answers what etcd refuses.
+  // The answer of kube-apiserver if etcd refuses a request.
   if (error instanceof StoreTooLargeError || error instanceof StoreRefusedError)
     return newUntypedInternal(error.message);
   return undefined;

@@ -26,32 +26,32 @@ export interface HandlerChainOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Work that no client waits for. */
+  /** Runs work that no client waits for. */
   readonly afterTurn: AfterTurn;
   readonly authentication: AuthenticationOptions;
   readonly authorizer: Authorizer;
   readonly limits: InFlightLimits;
   readonly audit: AuditLog;
-  /** Whether a resource of this name is served, and has a subresource of this name if there is one in the path. */
+  /** True if the resource is served, and has the subresource in the path if there is one. */
   served(path: ServedPath): boolean;
-  /** Registers a listener for each resource that is no longer served. */
+  /** Registers a listener for each resource that stops being served. */
   onRemoved(listener: (removed: GroupVersionResource) => void): void;
   /** The handler behind the filters. Rejects with a StatusError for an invalid request. */
   route(context: RequestContext): Promise<HttpResponse> | HttpResponse;
 }
 
-/** The words of a path that say what is asked for, whoever it is. */
+/** The parts of a path that identify the requested resource. */
 export interface ServedPath extends GroupVersionResource {
   /** Empty for the object itself. */
   readonly subresource: string;
 }
 
-/** Longest Audit-Id a client may bring. */
+/** Maximum length of a client's Audit-Id. */
 const MAX_AUDIT_ID = 128;
 
 /**
- * Everything between the wire and the endpoints, in upstream's order: audit id, failure answers, authentication, impersonation, authorization,
- * body, size, number in flight, time; and on the way back warnings, headers, compression, numbers.
+ * Everything between the wire and the endpoints, in upstream's order: audit id, errors, authentication, impersonation, authorization, body,
+ * size, requests in flight, timeout; and on the way back warnings, headers, compression, metrics.
  */
 export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
   const { clock, random, logger, afterTurn } = options;
@@ -70,7 +70,7 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
     if (load !== undefined) {
       const loaded = await load();
       if (loaded === 'refused') return tooManyRequests();
-      // Nobody is there to read the answer.
+      // The client is gone, so nobody reads the answer.
       if (loaded === 'aborted') throw newBadRequest('the body of the request did not come');
     }
     limitBody(context);
@@ -117,7 +117,7 @@ export function buildHandlerChain(options: HandlerChainOptions): HttpHandler {
 
 interface OpenedRequest {
   readonly context: RequestContext;
-  /** False: the path is no percent-encoding of anything. */
+  /** False if the path is not valid percent-encoding. */
   readonly decodable: boolean;
 }
 
@@ -133,7 +133,7 @@ function contextOf(request: HttpRequest, random: Random): OpenedRequest {
   return { context, decodable: info !== undefined };
 }
 
-/** The id that the client gave, or else a new one (API-009). */
+/** The id that the client set, or a new one (API-009). */
 function auditId({ headers }: HttpRequest, random: Random): string {
   const given = headers['audit-id'];
   return typeof given === 'string' && given !== '' && given.length <= MAX_AUDIT_ID ? given : random.uuid();
@@ -153,7 +153,7 @@ function withHeaders(response: HttpResponse, context: RequestContext): HttpRespo
 /** API-007. */
 const BODY_LIMIT = 3 * 1024 * 1024;
 
-/** The listener keeps no more than one byte above the limit, so a body that is too large is seen without being held. */
+/** The listener keeps at most one byte more than the limit, so a body that is too large is detected without being stored. */
 function limitBody({ request }: RequestContext): void {
   if ((request.body?.length ?? 0) > BODY_LIMIT) throw newRequestEntityTooLarge(`limit is ${BODY_LIMIT}`);
 }

@@ -15,18 +15,18 @@ const AUTHENTICATION = 'authentication.k8s.io';
 const NODE_NAME = 'authentication.kubernetes.io/node-name';
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const NODE_PREFIX = 'system:node:';
-/** A key of extra fields in the constrained modes: `example.com/scope`, lower case. */
+/** A key of extra fields in the constrained modes: `example.com/scope`, in lower case. */
 const EXTRA_KEY = /^([^/]+)\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
-/** The right to impersonate, expressed as an object. */
+/** The right to impersonate, as the attributes of an object. */
 type Part = Pick<AuthorizationAttributes, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>;
 
 /**
- * One way to impersonate a user (KEP-5284, apiserver `pkg/endpoints/filters/impersonation/mode.go`). In a constrained one the requester needs
- * two rights: `impersonate-on:<mode>:<verb>` to what he requests, and `impersonate:<mode>` to each part of the impersonated user.
+ * One mode of impersonation (KEP-5284, apiserver `pkg/endpoints/filters/impersonation/mode.go`). In a constrained mode the requester needs
+ * two rights: `impersonate-on:<mode>:<verb>` on the requested object, and `impersonate:<mode>` on each part of the impersonated user.
  */
 interface Mode {
-  /** Empty: the old way, which asks for `impersonate` only. */
+  /** Empty for the original mode, which requires only `impersonate`. */
   readonly name: '' | 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info';
   applies(wanted: UserInfo, requestor: UserInfo): boolean;
 }
@@ -51,13 +51,13 @@ const MODES: readonly Mode[] = [
 
 export interface Impersonation {
   readonly authorizer: Authorizer;
-  /** The requested action, with the requester. */
+  /** The requested action and the requester. */
   readonly request: AuthorizationAttributes;
 }
 
 /**
- * The user that `wanted` is, with the groups every such user has, by the first mode that the requester may use. Throws the 403
- * of the first that applies when there is none.
+ * The wanted user, with the groups that every such user has, by the first mode that the requester may use. If there is none, throws the 403
+ * of the first mode that applies.
  */
 export function impersonated(wanted: UserInfo, impersonation: Impersonation): UserInfo {
   let refusal: StatusError | undefined;
@@ -88,7 +88,7 @@ function refusalOf(mode: Mode, wanted: UserInfo, { authorizer, request }: Impers
     if (on !== undefined) return on;
   }
   for (const part of partsOf(mode, wanted)) {
-    // Only the old way reaches what is above all roles, or names nothing.
+    // Only the original mode allows users beyond all roles, and requests without a name.
     const never = mode.name === '' ? undefined : neverImpersonated(part);
     const refused = never === undefined ? ask(attributesOf(part)) : forbidden(attributesOf(part), never);
     if (refused !== undefined) return refused;
@@ -153,7 +153,7 @@ function groupsOf(mode: Mode['name'], { username, groups }: UserInfo): readonly 
   return mode !== '' && nodeOf(username) !== undefined ? ['system:nodes'] : groups;
 }
 
-/** Only a name that an account can have is one of an account; any other is that of a user, who needs a right to users. */
+/** Only a valid account name counts as a service account. Any other is a plain user, which requires a right to users. */
 function accountOf(username: string): { readonly namespace: string; readonly name: string } | undefined {
   const [, namespace = '', name = ''] = SERVICE_ACCOUNT.exec(username) ?? [];
   if (isDns1123Label(namespace).length > 0 || isDns1123Subdomain(name).length > 0) return undefined;

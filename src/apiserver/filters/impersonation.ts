@@ -10,9 +10,9 @@ import { impersonated } from './impersonation-modes.ts';
 const EXTRA = 'impersonate-extra-';
 
 /**
- * The user of the request: the one that its headers name, if the sender may impersonate that user (API-376, apiserver
- * `pkg/endpoints/filters/impersonation`). 403 when it may not, 400 for parts without a user. A request never runs as another user than
- * requested.
+ * The user of the request: the user in its headers, if the sender may impersonate that user (API-376, apiserver
+ * `pkg/endpoints/filters/impersonation`). Throws a 403 if not, and a 400 for groups or extra without a user. A request never runs as
+ * another user than requested.
  */
 export function impersonate(context: RequestContext, authorizer: Authorizer): UserInfo {
   const { headers } = context.request;
@@ -33,7 +33,7 @@ function askedUser(headers: HttpHeaders): UserInfo | undefined {
   return { username, groups, ...(uid === '' ? {} : { uid }), ...(extra === undefined ? {} : { extra }) };
 }
 
-/** A Go struct as `%#v` prints it, which is what the refusal upstream shows. */
+/** A Go struct in the form of `%#v`, which upstream's refusal contains. */
 function goText({ uid, groups, extra }: { uid: string; groups: readonly string[]; extra: UserInfo['extra'] }): string {
   const list = (texts: readonly string[]): string => `[]string{${texts.map(quoted).join(', ')}}`;
   const entries = Object.entries(extra ?? {})
@@ -61,7 +61,7 @@ function extraOf(headers: HttpHeaders): Record<string, readonly string[]> | unde
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** Keys are percent-encoded where a header name cannot hold them; what is no encoding stands for itself. */
+/** Keys are percent-encoded if a header name cannot contain them. Invalid encoding is kept as it is. */
 function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key);

@@ -13,7 +13,10 @@ export const defaultInFlightLimits: InFlightLimits = { reads: 400, writes: 200 }
 
 export type InFlightKind = 'read' | 'write' | 'long';
 
-/** Watches and what else stays open do not count; nobody waits: one more than the limit is refused at once (API-012). */
+/**
+ * Limits concurrent requests (API-012). Watches and other long-running requests do not count. A request beyond the limit is refused at
+ * once, not queued.
+ */
 export class MaxInFlight {
   readonly #limits: InFlightLimits;
   #reads = 0;
@@ -31,7 +34,7 @@ export class MaxInFlight {
     return this.#writes;
   }
 
-  /** False when the limit is reached. Administrators are counted but not refused, so that they can examine an overload. */
+  /** False if the limit is reached. Administrators count but are never refused, so that they can examine an overload. */
   enter(kind: InFlightKind, context: RequestContext): boolean {
     if (!isCounted(kind, context)) return true;
     const full = kind === 'read' ? this.#reads >= this.#limits.reads : this.#writes >= this.#limits.writes;
@@ -48,7 +51,7 @@ export class MaxInFlight {
   }
 }
 
-/** Parts of this program have as many requests under way as they have workers, and take no user's place. */
+/** In-process clients have as many requests in flight as they have workers, and do not count. */
 function isCounted(kind: InFlightKind, { request }: RequestContext): boolean {
   return kind !== 'long' && request.remote === true;
 }

@@ -8,7 +8,7 @@ const COMPONENT = 'apiserver';
 
 const methodVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
 
-/** Over HTTP/2 a method is any word; of the others upstream says `other` too. */
+/** Over HTTP/2 a method can be any word; upstream reports unknown ones as `other` too. */
 const namedMethods: ReadonlySet<string> = new Set([
   'CONNECT',
   'DELETE',
@@ -22,8 +22,8 @@ const namedMethods: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Counts what is answered, under upstream's names. Labels name what is served at this moment, and no request has a say in them, so
- * their number is bounded by what is served.
+ * Counts answers under upstream's metric names. Label values come only from the served resources, never from requests, so their number is
+ * bounded.
  */
 export class RequestMetrics {
   readonly #total: Counter;
@@ -52,12 +52,12 @@ export class RequestMetrics {
     });
   }
 
-  /** A resource that is no longer served has no series. Those who are answered after this are not `served`, so that none comes back. */
+  /** A resource that is no longer served has no series. Later answers for it are not `served`, so no series returns. */
   forget({ group, version, resource }: GroupVersionResource): void {
     for (const metric of [this.#total, this.#duration]) metric.deletePartialMatch({ group, version, resource });
   }
 
-  /** `served`: the path is that of a resource that exists, or of a subresource it has, so its names may become labels. */
+  /** `served` means that the path is that of an existing resource or subresource, so its names may become labels. */
   observe(
     context: RequestContext,
     answered: { readonly code: number; readonly seconds: number; readonly served: boolean },
@@ -75,7 +75,7 @@ interface RequestLabels extends Record<string, string> {
   readonly code: string;
 }
 
-/** One literal, as it is made for each request: see `base/http-message.ts`. */
+/** One object literal, for each request: see `base/http-message.ts`. */
 function labelsOf(
   info: RequestInfo,
   served: boolean,

@@ -4,11 +4,11 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { RequestContext } from '../endpoints/request/request-context.ts';
 import type { InFlightKind } from './max-in-flight.ts';
 
-/** The longest time of a request, and of a write (API-006). */
+/** Maximum duration of a request, and of a write (API-006). */
 const MAX_REQUEST_MS = 60_000;
 const MAX_WRITE_MS = 34_000;
 
-/** Milliseconds the request has; undefined for those that stay open. 400 for a time that cannot be read. */
+/** Milliseconds that the request has; undefined for long-running ones. Throws a 400 for a malformed timeout. */
 export function requestTimeout(context: RequestContext, kind: InFlightKind): number | undefined {
   if (kind === 'long') return undefined;
   const limit = kind === 'write' ? MAX_WRITE_MS : MAX_REQUEST_MS;
@@ -21,7 +21,7 @@ export function requestTimeout(context: RequestContext, kind: InFlightKind): num
   return asked === 0 ? limit : Math.min(asked, limit);
 }
 
-/** Runs until it is done or the time is over; then the caller gets a 504, and the context says so to what still runs. */
+/** Runs work until it is done or the time is over. Then the caller gets a 504, and the context tells the running work. */
 export function withTimeout<T>(
   run: () => Promise<T> | T,
   {

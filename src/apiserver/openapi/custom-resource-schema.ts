@@ -5,8 +5,8 @@ import { definitionName, metaTypeName, schemaRef } from './definition-name.ts';
 import { COMMON_FIELDS, METADATA_FIELDS, TYPE_META_FIELDS } from './descriptions/any-type.ts';
 
 /**
- * The published schema of a custom resource (API-417): that of its definition, with the fields every object has put in
- * place of what the definition says of them. Without a schema anything goes.
+ * The published schema of a custom resource (API-417): the definition's schema, in which the fields of every object replace the
+ * definition's own. Without a schema everything is allowed.
  */
 export function customResourceSchema(
   kind: { readonly group: string; readonly version: string; readonly kind: string },
@@ -24,7 +24,7 @@ export function customResourceSchema(
   return published;
 }
 
-/** What every resource has, embedded ones too. */
+/** The fields of every resource, including embedded ones. */
 function resourceFields(): { apiVersion: JsonSchema; kind: JsonSchema; metadata: JsonSchema } {
   return {
     apiVersion: { description: TYPE_META_FIELDS.apiVersion, type: 'string' },

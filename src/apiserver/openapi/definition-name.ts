@@ -24,7 +24,7 @@ export function definitionName(typeName: string): string {
   return SPECIAL[typeName] ?? `io.k8s.${typeName.replaceAll('/', '.')}`;
 }
 
-/** `example.com`, `v1`, `Widget` -> `com.example.v1.Widget`: a custom resource has no Go package, so its group serves. */
+/** `example.com`, `v1`, `Widget` -> `com.example.v1.Widget`. A custom resource has no Go package, so its group is used. */
 export function customDefinitionName(group: string, version: string, kind: string): string {
   return `${group.split('.').toReversed().join('.')}.${version}.${kind}`;
 }

@@ -2,9 +2,8 @@ import type { FieldInfo } from '../../api/kinds/type-table.ts';
 import { fieldText } from './descriptions/field-text.ts';
 
 /**
- * What `kubectl explain` says of a field: our own words, and what the type table knows and the schema does not show in another way.
- * Undefined when there is nothing to say: that it is text or required is seen beside it.
- * Example: `Containers of the pod. One entry per name. Strategic merge patch merges by name.`
+ * The description of a field for `kubectl explain`: our own words, and facts of the type table that the schema does not show otherwise.
+ * Undefined if there are none. Example: `Containers of the pod. One entry per name. Strategic merge patch merges by name.`
  */
 export function describeField(typeName: string, field: FieldInfo): string | undefined {
   const sentences = [fieldText(typeName, field), identityOf(field), mergeOf(field), defaultOf(field)];
@@ -12,7 +11,7 @@ export function describeField(typeName: string, field: FieldInfo): string | unde
   return known.length === 0 ? undefined : known.join(' ');
 }
 
-/** How entries are told apart, or that the value is taken whole; server-side apply goes by it. */
+/** The identity of entries, or that the value is atomic, for server-side apply. */
 function identityOf(field: FieldInfo): string | undefined {
   if (field.listType === 'set') return 'Each value once.';
   if (field.listType === 'map') return `One entry per ${(field.listMapKeys ?? []).join(' and ')}.`;

@@ -8,7 +8,7 @@ import type { JsonSchema, JsonSchemas } from './json-schema.ts';
 import { buildPaths, type Paths } from './path-builder.ts';
 import { SchemaBuilder } from './schema-builder.ts';
 
-/** `openAPIV3Schema` of the definition behind a custom resource; undefined when the version has none. */
+/** The `openAPIV3Schema` of a custom resource's definition; undefined if the version has none. */
 export type CustomSchemaOf = (info: ResourceInfo) => JsonSchema | undefined;
 
 export interface GroupVersionDocument {
@@ -42,7 +42,7 @@ export function groupVersionDocument(
       customs.has(info.kind)
         ? schemaRef(customDefinitionName(info.group, info.version, info.listKind))
         : (kindRef({ group: info.group, version: info.version, kind: info.listKind }) ?? add(metaTypeName('Status'))),
-    // Getters: what no operation refers to stays out of the document.
+    // Getters, because a schema without a reference stays out of the document.
     get patch() {
       return builder.patchRef();
     },
@@ -68,7 +68,7 @@ export function groupVersionDocument(
   };
 }
 
-/** Kinds that stand for the query parameters of exec, attach, proxy and the like. */
+/** Kinds that represent the query parameters of exec, attach, proxy and similar subresources. */
 const STREAM_OPTIONS = /^(?:Pod|Node|Service)\w*Options$/;
 
 function addCustom(builder: SchemaBuilder, info: ResourceInfo, customSchemaOf: CustomSchemaOf): void {

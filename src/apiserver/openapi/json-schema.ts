@@ -1,4 +1,4 @@
-/** The part of OpenAPI 3.0 schemas that Kubernetes publishes. Extensions begin with `x-kubernetes-`. */
+/** The subset of OpenAPI 3.0 schemas that Kubernetes publishes. Extensions begin with `x-kubernetes-`. */
 export interface JsonSchema {
   description?: string;
   type?: string;

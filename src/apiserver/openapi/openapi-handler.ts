@@ -15,19 +15,18 @@ import { OpenApiV2, PROTOBUF_TYPE } from './openapi-v2.ts';
 
 export interface OpenApiOptions {
   readonly resources: () => readonly ResourceInfo[];
-  /** Changes whenever `resources` or a custom schema does; absent: a changed set is a new array. */
+  /** Changes whenever `resources` or a custom schema does. If absent, a changed set is a new array. */
   readonly version?: () => number;
-  /** Schemas of custom resources; absent: they accept anything. */
+  /** Schemas of custom resources. If absent, they accept everything. */
   readonly customSchema?: CustomSchemaOf;
-  /** For the Expires header of documents that never change; absent: no such header. */
+  /** For the Expires header of immutable documents. If absent, there is no such header. */
   readonly clock?: Pick<Clock, 'now'>;
 }
 
 /**
- * `/openapi/v3` and `/openapi/v3/<group version>` (API-410, API-411).
- *
- * A document is made when first asked for and kept as bytes. Its hash is that of what it is made from, so the index, which
- * names the hashes of all documents, does not have to make them. `/openapi/v2` is made from all of them (API-418).
+ * Serves `/openapi/v3` and `/openapi/v3/<group version>` (API-410, API-411). A document is built on first use and kept as bytes. Its hash
+ * is computed from its input, so the index, which contains the hashes of all documents, does not have to build them. `/openapi/v2` is built
+ * from all of them (API-418).
  */
 export class OpenApiHandler {
   readonly #options: OpenApiOptions;
@@ -40,7 +39,7 @@ export class OpenApiHandler {
     this.#options = options;
   }
 
-  /** `path` is without query. Undefined when no document stands there. */
+  /** `path` has no query. Undefined if there is no such document. */
   handle(path: string, request: HttpRequest): HttpResponse | undefined {
     if (path === V2) return this.#v2Response(request);
     if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return undefined;
@@ -87,7 +86,7 @@ export class OpenApiHandler {
     return this.#index;
   }
 
-  /** Entries whose input is unchanged keep their bytes. */
+  /** Entries with unchanged input keep their bytes. */
   #refresh(): void {
     const { resources, version, customSchema = () => undefined } = this.#options;
     const source = version === undefined ? resources() : version();
@@ -149,7 +148,7 @@ const V2 = '/openapi/v2';
 const JSON_TYPE = 'application/json';
 const YEAR_MS = 365 * 24 * 60 * 60_000;
 const NOT_ACCEPTABLE = 'only the following media types are accepted: application/json';
-/** Part of every hash: to be raised whenever the same resources lead to another document. */
+/** Part of every hash. It must be raised whenever the same resources produce another document. */
 const FORMAT = 2;
 
 function hashOf(target: string): string | undefined {

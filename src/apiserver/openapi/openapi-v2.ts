@@ -10,12 +10,12 @@ import { encodeOpenApiV2 } from './v2-protobuf.ts';
 
 const JSON_TYPE = 'application/json';
 export const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-/** As clients up to client-go 0.36 ask for it; the answer has the name above. */
+/** The media type that clients up to client-go 0.36 request; the answer has the type above. */
 const PROTOBUF_TYPE_BEFORE = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /**
- * `/openapi/v2`: the documents of all group versions as one, in the words of Swagger 2.0 (API-418). kubectl before 1.29
- * validates and explains by it, client-go reads what managers applied by it. Each form is made when first asked for.
+ * `/openapi/v2`: the documents of all group versions in one, as Swagger 2.0 (API-418). kubectl before 1.29 validates and explains by it,
+ * and client-go extracts applied configurations by it. Each form is built on first use.
  */
 export class OpenApiV2 {
   readonly #sources: readonly GroupVersionDocument[];
@@ -27,7 +27,7 @@ export class OpenApiV2 {
     this.#sources = sources;
   }
 
-  /** Undefined for an Accept header that wants neither form. */
+  /** Undefined if the Accept header allows neither form. */
   respond(request: HttpRequest): HttpResponse | undefined {
     switch (formOf(request)) {
       case 'json':
@@ -43,7 +43,7 @@ export class OpenApiV2 {
     return (this.#json ??= publishDocument(this.#content()));
   }
 
-  /** Both forms have one ETag; Vary tells caches that they are two. */
+  /** Both forms have one ETag; Vary distinguishes them for caches. */
   #asProtobuf(): PublishedDocument {
     this.#protobuf ??= { bytes: encodeOpenApiV2(this.#content()), hash: this.#asJson().hash };
     return this.#protobuf;
@@ -73,7 +73,7 @@ function formOf(request: HttpRequest): 'json' | 'protobuf' | undefined {
 
 const KINDS = 'x-kubernetes-group-version-kind';
 
-/** Types that several group versions use stand there once; options and events name the kinds of all of them. */
+/** Types that several group versions use occur once; options and events list the kinds of all of them. */
 function mergedDefinitions(sources: readonly GroupVersionDocument[]): Record<string, V2Schema> {
   const merged = new Map<string, V2Schema>();
   for (const { components } of sources) {

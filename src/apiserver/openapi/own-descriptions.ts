@@ -1,4 +1,4 @@
-/** Our own words for types; those for fields are in `descriptions/`. */
+/** Our descriptions of types; those of fields are in `descriptions/`. */
 
 /** By type name. */
 export const TYPE_DESCRIPTIONS: Readonly<Record<string, string>> = {

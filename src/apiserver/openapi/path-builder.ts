@@ -2,12 +2,11 @@ import type { ResourceInfo, SubresourceInfo, Verb } from '../../api/kinds/resour
 import type { GroupVersion, GroupVersionKind } from '../../api/meta/group-version-kind.ts';
 
 /**
- * `paths` of one document. kubectl reads little of it (API-413: on `patch` the kind, the query parameter
- * `fieldValidation` and the media types), other tools read the operations; so every operation is there, its parameters
- * are not described at length.
+ * The `paths` of one document. kubectl reads little of it (API-413: on `patch` the kind, the query parameter `fieldValidation` and the
+ * media types). Other tools read the operations, so all are present, with short descriptions of parameters.
  */
 export interface OperationSchemas {
-  /** Reference to the schema of a kind; undefined when the kind has none, as options of streams. */
+  /** A reference to the schema of a kind; undefined if it has none, as options of streams. */
   readonly kind: (kind: GroupVersionKind) => string | undefined;
   readonly list: (info: ResourceInfo) => string;
   readonly patch: string;
@@ -167,7 +166,7 @@ class ResourcePaths {
     return operations;
   }
 
-  /** Custom resources know no strategic merge; kubectl decides by this list (API-190, API-413). */
+  /** Custom resources do not support strategic merge; kubectl decides by this list (API-190, API-413). */
   #patchBody(): unknown {
     const mediaTypes = ['application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json'];
     if (this.#info.typeName !== undefined) mediaTypes.push('application/strategic-merge-patch+json');

@@ -8,8 +8,8 @@ import type { JsonSchema, JsonSchemas } from './json-schema.ts';
 import { SPECIAL_DESCRIPTIONS, TYPE_DESCRIPTIONS } from './own-descriptions.ts';
 
 /**
- * `components.schemas` of one document: the types that were asked for and everything they refer to, each once
- * (API-413). Built from the type table; the work is bounded by its size.
+ * `components.schemas` of one document: the requested types and everything they refer to, each once (API-413). Built from the type table,
+ * whose size bounds the work.
  */
 export class SchemaBuilder {
   readonly #schemas: JsonSchemas = {};
@@ -20,11 +20,11 @@ export class SchemaBuilder {
     this.#groupVersion = groupVersion;
   }
 
-  /** Adds a type of the table and returns the name of its definition. */
+  /** Adds a type of the table, and returns the name of its definition. */
   add(typeName: string): string {
     const definition = definitionName(typeName);
     if (this.#schemas[definition] === undefined) {
-      // Taken before it is filled: types may refer to themselves.
+      // The name is reserved first, because types may refer to themselves.
       this.#schemas[definition] = {};
       this.#pending.push(typeName);
     }
@@ -44,7 +44,7 @@ export class SchemaBuilder {
     return schemaRef(PATCH_DEFINITION);
   }
 
-  /** Everything added so far, sorted by name. */
+  /** Everything that was added, sorted by name. */
   build(): JsonSchemas {
     for (let typeName = this.#pending.pop(); typeName !== undefined; typeName = this.#pending.pop()) {
       this.#schemas[definitionName(typeName)] = this.#schemaOf(typeName);
@@ -87,7 +87,7 @@ export class SchemaBuilder {
       property.type = 'array';
       property.items = value;
     } else if (value.$ref !== undefined) {
-      // A reference tolerates nothing beside it, so it moves into allOf.
+      // A `$ref` must stand alone, so it moves into allOf.
       property.allOf = [value];
       if (!field.pointer && !isSpecialType(field.type)) property.default = {};
     } else {
@@ -108,7 +108,7 @@ export class SchemaBuilder {
     return { $ref: schemaRef(this.add(field.type)) };
   }
 
-  /** Options and watch events belong to every group version, so they name the one of the document besides core. */
+  /** Options and watch events belong to every group version, so they list that of the document in addition to core. */
   #kindsOf(typeName: string): GroupVersionKind[] {
     for (const kind of SHARED_KINDS) {
       if (typeName !== metaTypeName(kind)) continue;
@@ -143,7 +143,7 @@ function specialShape(typeName: string): JsonSchema {
     case 'FieldsV1':
       return { type: 'object' };
     default:
-      // Any JSON value, so nothing is said about it.
+      // Any JSON value has an empty schema.
       return {};
   }
 }
@@ -157,7 +157,7 @@ function kindsByType(): ReadonlyMap<string, GroupVersionKind[]> {
     const typeName = typeNameOf(apiVersion, kind);
     const groupVersion = parseGroupVersion(apiVersion);
     if (typeName === undefined || groupVersion === undefined) return;
-    // Documents call the kinds of meta.k8s.io plain v1, as their bodies do.
+    // Documents use v1 for kinds of meta.k8s.io, as bodies do.
     const group = groupVersion.group === 'meta.k8s.io' ? '' : groupVersion.group;
     found.set(typeName, [...(found.get(typeName) ?? []), { group, version: groupVersion.version, kind }]);
   };

@@ -2,7 +2,7 @@ import { v2Schema, type V2Schema } from './v2-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Paths } from './path-builder.ts';
 
-/** The operations of a v3 document in the words of v2: bodies are parameters, media types stand at the operation. */
+/** Converts the operations of a v3 document to v2: bodies become parameters, and media types move to the operation. */
 export function v2Paths(paths: Paths): Record<string, unknown> {
   return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, pathItem(item)]));
 }
@@ -56,7 +56,7 @@ function parameter({ name, in: place, required, schema }: V3Parameter): Record<s
 }
 
 function bodyParameter({ content, required }: NonNullable<V3Operation['requestBody']>): Record<string, unknown> {
-  // A body without a known kind is still a body.
+  // A body of an unknown kind is still a body.
   const { schema = { type: 'object' } } = schemaIn(content);
   return { name: 'body', in: 'body', ...(required === undefined ? {} : { required }), schema };
 }

@@ -1,8 +1,8 @@
 import { WIRE_FIXED64, WIRE_VARINT, WireWriter } from '../../api/codec/protobuf/protobuf-wire.ts';
 
 /**
- * A Swagger 2.0 document as gnostic's `openapi.v2.Document` (`openapiv2/OpenAPIv2.proto`), which clients that ask for
- * `+protobuf` decode. The tables name the fields that our documents use, by their JSON names.
+ * Encodes a Swagger 2.0 document as gnostic's `openapi.v2.Document` (`openapiv2/OpenAPIv2.proto`), which clients request by `+protobuf`.
+ * The tables list the fields in use, by JSON name.
  */
 export function encodeOpenApiV2(document: object): Uint8Array {
   const writer = new WireWriter();
@@ -10,10 +10,10 @@ export function encodeOpenApiV2(document: object): Uint8Array {
   return writer.finish();
 }
 
-/** Writes the value of one field with its tag; nothing for a value that proto3 takes for absent. */
+/** Writes the value of one field with its tag. Writes nothing for a value that proto3 treats as absent. */
 type FieldWriter = (writer: WireWriter, field: number, value: unknown) => void;
 
-/** Fields by JSON name, in ascending order of their numbers; `vendor` is the number of the list of extensions. */
+/** Fields by JSON name, in ascending order of field numbers. `vendor` is the number of the list of extensions. */
 interface Message {
   readonly fields: Readonly<Record<string, readonly [field: number, write: FieldWriter]>>;
   readonly vendor?: number;
@@ -31,7 +31,7 @@ function writeMessage(writer: WireWriter, value: object, { fields, vendor }: Mes
   }
 }
 
-/** `NamedX { name = 1, value = 2 }`, which stands for an entry of a map. */
+/** Writes `NamedX { name = 1, value = 2 }`, which represents an entry of a map. */
 function writeNamed(writer: WireWriter, field: number, name: string, value: unknown, write: FieldWriter): void {
   const before = writer.size;
   write(writer, 2, value);
@@ -57,7 +57,7 @@ const double: FieldWriter = (writer, field, value) => {
   writer.tag(field, WIRE_FIXED64);
 };
 
-/** `Any { yaml = 2 }`; JSON is YAML. */
+/** Writes `Any { yaml = 2 }`; JSON is valid YAML. */
 const any: FieldWriter = (writer, field, value) => {
   const before = writer.size;
   writer.string(2, `${JSON.stringify(value)}\n`);
@@ -78,7 +78,7 @@ const repeated =
     for (const value of (values as readonly unknown[]).toReversed()) one(writer, field, value);
   };
 
-/** A message around one field, as gnostic has them for maps, for types and for items. */
+/** Writes a message around one field, which gnostic uses for maps, types and items. */
 const wrapped =
   (inner: number, one: FieldWriter): FieldWriter =>
   (writer, field, value) => {
@@ -87,7 +87,7 @@ const wrapped =
     writer.delimit(field, before);
   };
 
-/** The entries of a map, each as a named value. */
+/** Writes the entries of a map as named values. */
 const named =
   (one: FieldWriter): FieldWriter =>
   (writer, field, value) => {
@@ -136,7 +136,7 @@ const BODY_PARAMETER: Message = {
   fields: { description: [1, text], name: [2, text], in: [3, text], required: [4, flag], schema: [5, schema] },
 };
 
-/** The same numbers in the messages of query and of path parameters, but for the place of the type. */
+/** The field numbers are the same in the messages of query and path parameters, except for the type. */
 const QUERY_PARAMETER: Message = {
   fields: {
     required: [1, flag],
@@ -185,7 +185,7 @@ function nonBody(place: string): FieldWriter {
   };
 }
 
-/** `ResponseValue { response = 1 }`, whose schema is a `SchemaItem { schema = 1 }`. */
+/** Writes `ResponseValue { response = 1 }`, whose schema is a `SchemaItem { schema = 1 }`. */
 const response = wrapped(
   1,
   message(() => RESPONSE),

@@ -1,8 +1,8 @@
 import { WireReader } from '../../api/codec/protobuf/protobuf-wire.ts';
 
 /**
- * Reads gnostic's messages as far as tests look at them, by the field numbers of `OpenAPIv2.proto`. It shares nothing with the
- * encoder, so a document that comes back the same was written right.
+ * Decodes gnostic's messages for tests, by the field numbers of `OpenAPIv2.proto`. It shares no code with the encoder, so an unchanged
+ * document proves that both are right.
  */
 type Tree = Record<string, unknown>;
 
@@ -61,13 +61,13 @@ const one =
   (reader, into) =>
     void (into[name] = nested(reader, fields()));
 
-/** A message with one field whose value stands for the message. */
+/** A message with one field, which is returned instead of the message. */
 const inside =
   (name: string, fields: Readonly<Record<number, Read>>): Read =>
   (reader, into) =>
     void (into[name] = nested(reader, fields)['value']);
 
-/** `NamedX` entries of the message that is being read. */
+/** Reads the `NamedX` entries of the current message. */
 const entries =
   (value: Read): Read =>
   (reader, into) => {

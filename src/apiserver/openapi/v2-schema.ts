@@ -1,9 +1,9 @@
 import type { JsonSchema } from './json-schema.ts';
 
-/** A schema as Swagger 2.0 has it: no `oneOf`, `anyOf`, `not`, `nullable`; a `$ref` may have a description beside it. */
+/** A schema in Swagger 2.0: without `oneOf`, `anyOf`, `not`, `nullable`. A `$ref` may have a description. */
 export type V2Schema = Readonly<Record<string, unknown>>;
 
-/** Any schema of a v3 document, those of custom resources included. */
+/** Any schema of a v3 document, including custom resources. */
 type PublishedSchema = JsonSchema & {
   readonly nullable?: boolean;
   readonly anyOf?: readonly unknown[];
@@ -13,15 +13,14 @@ type PublishedSchema = JsonSchema & {
 const REFERENCE = '#/components/schemas/';
 
 /**
- * A schema of a v3 document in the words of v2 (API-418; kube-openapi `SchemaOf` for built-in kinds, apiextensions
- * `controller/openapi/v2` for custom ones). What v2 cannot say is left out rather than said wrongly: kubectl takes a value
- * without a type for one that may be anything.
+ * Converts a schema of a v3 document to v2 (API-418; kube-openapi `SchemaOf` for built-in kinds, apiextensions `controller/openapi/v2` for
+ * custom ones). Features that v2 lacks are left out, because kubectl accepts any value without a type.
  */
 export function v2Schema(schema: JsonSchema): V2Schema {
   const { allOf, oneOf, anyOf: _any, not: _not, nullable, $ref, ...kept } = schema as PublishedSchema;
   const { properties, items, additionalProperties, default: standard, ...rest } = kept;
   const reference = $ref ?? referenceIn(allOf);
-  // A default beside a reference is that of an empty object, which v2 readers do not expect.
+  // A default beside a reference is that of an empty object, which readers of v2 do not expect.
   if (reference !== undefined) return { ...rest, $ref: reference.replace(REFERENCE, '#/definitions/') };
   if (nullable === true || schema['x-kubernetes-preserve-unknown-fields'] === true) return withoutShape(rest);
   if (schema['x-kubernetes-int-or-string'] === true) return withoutShape(rest);
@@ -45,7 +44,7 @@ function referenceIn(allOf: readonly JsonSchema[] | undefined): string | undefin
   return allOf?.length === 1 ? allOf[0]?.$ref : undefined;
 }
 
-/** What kubectl reads of a value of no fixed shape; a list of fields or a type would make it refuse other ones. */
+/** The schema of a value without a fixed shape. kubectl would refuse other fields if it listed some or had a type. */
 function withoutShape({
   type: _type,
   format: _format,
@@ -56,7 +55,7 @@ function withoutShape({
   return rest;
 }
 
-/** A field that may be null cannot be demanded of a client that leaves nulls out. */
+/** A nullable field cannot be required of a client that leaves out nulls. */
 function requiredOf(required: readonly string[], properties: JsonSchema['properties']): { required?: string[] } {
   const demanded = required.filter((name) => (properties?.[name] as PublishedSchema | undefined)?.nullable !== true);
   return { required: demanded };

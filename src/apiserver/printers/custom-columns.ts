@@ -21,7 +21,7 @@ const AGE: CustomColumn = {
   description: CREATED_DESCRIPTION,
 };
 
-/** The name, then the columns of the definition; its age if it defines none (API-435). Throws JsonPathError. */
+/** The name, then the columns of the definition, or the age if it has none (API-435). Throws JsonPathError. */
 export function customPrinterColumns(columns: readonly CustomColumn[]): readonly PrinterColumn[] {
   return [nameColumn(), ...(columns.length === 0 ? [AGE] : columns).map(customColumn)];
 }
@@ -41,7 +41,7 @@ function customColumn(custom: CustomColumn): PrinterColumn {
   };
 }
 
-/** A value of another type than the column's shows nothing, except that a string column prints whatever is there. */
+/** A value with another type than the column's prints nothing, except that a string column prints any value. */
 function cellOf(type: CustomColumn['type'], value: unknown, now: number): Cell {
   switch (type) {
     case 'string':
@@ -58,10 +58,10 @@ function cellOf(type: CustomColumn['type'], value: unknown, now: number): Cell {
   }
 }
 
-/** What clients may have written for no time; its age is unknown. */
+/** Texts that clients may have written for an absent time. The age is then unknown. */
 const NO_TIME: ReadonlySet<string> = new Set(['', 'null']);
 
-/** As Go writes maps: by their keys. */
+/** Prints maps as Go does, sorted by key. */
 function sortedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return marshalled(value);

@@ -13,7 +13,7 @@ export function hoursAgo(hours: number): string {
 /** Metadata of an object that is ten hours old at {@link NOW}. */
 export const metadata = { name: 'x', creationTimestamp: hoursAgo(10) };
 
-/** A pod template, and the wide cells it prints. */
+/** A pod template, and its wide cells. */
 export const template = {
   metadata: { labels: { b: '2', a: '1' } },
   spec: {
@@ -26,7 +26,7 @@ export const template = {
 };
 export const wide = { Containers: 'web,log', Images: 'nginx:1,fluentd' };
 
-/** Group, kind, fields of the object, cells it must have among others. */
+/** Group, kind, fields of the object, and cells that it must have. */
 export type PrintedRow = readonly [string, string, KubeObject, Record<string, Cell>];
 
 /** Cells by column name. */

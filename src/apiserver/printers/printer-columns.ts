@@ -67,8 +67,8 @@ import type { PrinterColumn } from './cells/printer-column.ts';
 import { column, CREATED_DESCRIPTION, nameColumn } from './cells/printer-column.ts';
 
 /**
- * Columns of the built-in kinds (28.1). Keys are `group/Kind`, or `group/version/Kind` where versions of a kind keep
- * their fields in different places; the longer key wins. A kind that is not here has {@link defaultColumns}.
+ * Columns of the built-in kinds. Keys are `group/Kind`, or `group/version/Kind` if versions keep their fields in different places; the
+ * longer key wins. A kind without an entry has {@link defaultColumns}.
  */
 const COLUMNS: Readonly<Record<string, readonly PrinterColumn[]>> = {
   '/ComponentStatus': componentStatusColumns,
@@ -141,7 +141,7 @@ const COLUMNS: Readonly<Record<string, readonly PrinterColumn[]>> = {
   'storagemigration.k8s.io/StorageVersionMigration': storageVersionMigrationColumns,
 };
 
-/** Kinds without columns of their own show when they were created, as a time and not as an age (API-433). */
+/** Kinds without an entry show their creation time, not their age (API-433). */
 const defaultColumns: readonly PrinterColumn[] = [
   nameColumn(),
   {

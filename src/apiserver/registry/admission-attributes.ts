@@ -11,29 +11,29 @@ import type { WriteContext } from './strategy.ts';
 
 export interface AdmittedWrite {
   readonly operation: AdmissionOperation;
-  /** Default: the resource's own. */
+  /** Default: the resource's own kind. */
   readonly kind?: GroupVersionKind | undefined;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
   readonly object?: KubeObject;
-  /** Called once, when the first plug-in reads it: most deleted objects are not even parsed. */
+  /** Called on first use, because most deleted objects are not even parsed. */
   readonly oldObject?: () => KubeObject;
-  /** The options of a DELETE; those of other writes are in the context. */
+  /** The options of a DELETE; the context has those of other writes. */
   readonly deleteOptions?: object;
-  /** Where it is not the context's: options of a DELETE say it as well. */
+  /** Overrides the context, because options of a DELETE may contain it as well. */
   readonly dryRun?: boolean;
   readonly context: WriteContext;
 }
 
 const OPTION_KINDS = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
-/** A write as admission sees it. */
+/** A write in the form that admission reads. */
 export function admissionAttributes(resource: ResourceStore, write: AdmittedWrite): AdmissionAttributes {
   return new WriteAttributes(resource, write);
 }
 
-/** Every write has one in each of its phases, and few plug-ins read much of it: costly parts are made on first use. */
+/** Every write creates one in each phase, and few plug-ins read much of it, so costly parts are computed on first use. */
 class WriteAttributes implements AdmissionAttributes {
   readonly info: ResourceInfo;
   readonly kind: GroupVersionKind;
@@ -108,7 +108,7 @@ function optionsOf({ operation, deleteOptions, context }: AdmittedWrite): KubeOb
 const INVALID_MANAGED_FIELDS =
   '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ';
 
-/** The mutating phase of a write. Managers that cannot be understood afterwards are those of before (API-215). */
+/** Runs the mutating phase of a write. If it leaves malformed managers, the previous ones stay (API-215). */
 export async function admitWrite(resource: ResourceStore, attributes: AdmissionAttributes): Promise<void> {
   const { metadata: before } = attributes.object ?? {};
   const managers = before?.managedFields;
@@ -122,7 +122,7 @@ export async function admitWrite(resource: ResourceStore, attributes: AdmissionA
   else after.managedFields = managers;
 }
 
-/** Runs both phases for something that is created but not stored: a review, an Eviction, a Binding. `object` may be changed. */
+/** Runs both phases for an object that is created but not stored: a review, an Eviction, a Binding. `object` may be changed. */
 export async function admitTransient(resource: ResourceStore, write: AdmittedWrite): Promise<void> {
   if (write.context.admission === 'skipped') return;
   await resource.environment.admission.admitAndValidate(admissionAttributes(resource, write));

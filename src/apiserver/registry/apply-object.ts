@@ -16,9 +16,9 @@ import type { ResourceStore } from './resource-store.ts';
 import type { WriteContext } from './strategy.ts';
 import { updateObject, type UpdateRequest, type UpdateResult } from './update-object.ts';
 
-/** An applied configuration, read and judged, with all that its apply depends on: nothing is asked of the endpoint on the way. */
+/** A validated apply configuration with everything that its apply depends on. */
 export interface ApplyRequest extends Pick<UpdateRequest, 'namespace' | 'name' | 'subresource' | 'part'> {
-  /** From {@link validatedConfiguration}. */
+  /** The result of {@link validatedConfiguration}. */
   readonly config: KubeObject;
   readonly manager: ApplyManager;
   readonly repeatedKeys: RepeatedKeys;
@@ -27,17 +27,17 @@ export interface ApplyRequest extends Pick<UpdateRequest, 'namespace' | 'name' |
 
 export interface ApplyManager {
   readonly fieldManager: string;
-  /** Takes fields from other managers instead of refusing. */
+  /** Takes over fields of other managers instead of a conflict. */
   readonly force: boolean;
 }
 
-/** The effect of repeated keys in the body; reported after the merge has succeeded (API-235). */
+/** Reports repeated keys of the body, after the merge has succeeded (API-235). */
 export interface RepeatedKeys {
   readonly refusal: StatusError | undefined;
   readonly warnings: readonly string[];
 }
 
-/** Server-side apply to a stored object, which is created if it does not exist (API-210). */
+/** Applies a configuration to a stored object, which is created if it does not exist (API-210). */
 export function applyObject(resource: ResourceStore, request: ApplyRequest): Promise<UpdateResult> {
   const { namespace, name, subresource, part, repeatedKeys, context } = request;
   let warned = false;
@@ -58,7 +58,7 @@ export function applyObject(resource: ResourceStore, request: ApplyRequest): Pro
   });
 }
 
-/** The object with the configuration in it, decoded and defaulted, and with its managers. */
+/** The object with the configuration merged, decoded and defaulted, and with its managers. */
 async function applied(
   resource: ResourceStore,
   { name, subresource, part, config, manager }: ApplyRequest,
@@ -80,7 +80,7 @@ async function applied(
     const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
     throw newConflict(info, name, why);
   }
-  // A stored object has no null where there may be none: such a null comes from the configuration.
+  // A stored object has no null in fields that are not nullable, so such a null comes from the configuration.
   const { object } = schema.decode(result, 'kept');
   schema.applyDefaults(object);
   checkName(object, name);
@@ -93,13 +93,13 @@ export interface Configured {
   readonly subresource: string;
   readonly manager: ApplyManager;
   readonly tracked: TrackedPart;
-  /** Absent: all managers use the version of the configuration. */
+  /** If absent, all managers use the version of the configuration. */
   readonly others?: OtherVersions;
   /** Epoch ms. */
   readonly now: number;
 }
 
-/** Pure: the object with the configuration merged into it and its new managers, not yet decoded. 409 when others are in the way. */
+/** Pure: the object with the configuration merged and its new managers, not yet decoded. Throws a 409 for conflicts. */
 export function* appliedTo(
   previous: KubeObject | undefined,
   { config, schema, subresource, manager, tracked, others, now }: Configured,
@@ -125,7 +125,7 @@ export function* appliedTo(
   }
 }
 
-/** Pure. API-211, API-212, API-223: judges the configuration by itself, without the stored object. */
+/** Pure: validates the configuration by itself, without the stored object (API-211, API-212, API-223). */
 export function validatedConfiguration(config: Record<string, unknown>, expected: ObjectSchema): KubeObject {
   const apiVersion = typeof config['apiVersion'] === 'string' ? config['apiVersion'] : '';
   const kind = typeof config['kind'] === 'string' ? config['kind'] : '';
@@ -149,7 +149,7 @@ function metadataIn(object: Record<string, unknown>): Record<string, unknown> {
   return (object['metadata'] ?? {}) as Record<string, unknown>;
 }
 
-/** apimachinery `objectGVKNN`. */
+/** Names the object like apimachinery's `objectGVKNN`. */
 function whichOne(object: Record<string, unknown>, type: string): string {
   const { namespace, name } = metadataIn(object);
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -157,8 +157,8 @@ function whichOne(object: Record<string, unknown>, type: string): string {
 }
 
 /**
- * The stored object does not fit the schema of server-side apply: an element lacks its key, for example, so that nobody can be its
- * manager. Upstream cannot apply to such an object either, and answers in these words.
+ * The stored object does not fit the schema of server-side apply; for example an element lacks its key. Upstream cannot apply to such an
+ * object either, and answers with these words.
  */
 function untypedLiveObject(live: KubeObject, schema: ObjectSchema): StatusError {
   const which = whichOne(live, formatGroupVersionKind(schema));

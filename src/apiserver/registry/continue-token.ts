@@ -1,8 +1,8 @@
 import { newBadRequest } from '../../api/status-error.ts';
 
 /**
- * Where a list goes on (API-097, API-098): the snapshot and the first key not yet sent, relative to the list's prefix.
- * `revision` -1 says: no snapshot, go on at whatever is newest (the token of an expired list, API-099).
+ * The position of a list (API-097, API-098): the snapshot and the first key not yet sent, relative to the list's prefix. `revision` -1
+ * means that there is no snapshot and the list continues at the newest version (the token of an expired list, API-099).
  */
 export interface ContinueToken {
   readonly revision: number;
@@ -10,7 +10,7 @@ export interface ContinueToken {
   readonly startKey: string;
 }
 
-/** Go on at the newest revision. */
+/** The list continues at the newest revision. */
 export const INCONSISTENT = -1;
 
 export function encodeContinueToken(token: ContinueToken, prefix: string): string {
@@ -19,7 +19,7 @@ export function encodeContinueToken(token: ContinueToken, prefix: string): strin
   return Buffer.from(json).toString('base64url');
 }
 
-/** 400 for everything that we cannot have sent, in particular keys outside the list's range. */
+/** Throws a 400 for any token that this server cannot have sent, in particular for keys outside the list's range. */
 export function decodeContinueToken(text: string, prefix: string): ContinueToken {
   const json = Buffer.from(text, 'base64url').toString();
   let value: unknown;

@@ -28,17 +28,17 @@ import { type StrategyContext, strategyContext, type WriteContext } from './stra
 export interface CreateRequest {
   /** The namespace of the path; empty for cluster-scoped kinds. */
   readonly namespace: string;
-  /** Decoded and defaulted; the caller's own copy, changed here. */
+  /** Decoded and defaulted. It belongs to the caller and is changed here. */
   readonly object: KubeObject;
   readonly context: WriteContext;
   /**
-   * Throws if the user may not create. Given by PUT and apply, which were admitted as updates; kube-apiserver asks after it has validated
+   * Throws if the user may not create. Set by PUT and apply, which were authorized as updates; kube-apiserver checks after validation of
    * the object and before validating admission.
    */
   readonly authorize?: (() => void) | undefined;
 }
 
-/** The order of work of API-151, from de-duplication on. */
+/** The steps of API-151, from de-duplication on. */
 export async function createObject(resource: ResourceStore, request: CreateRequest): Promise<ServedObject> {
   const { info, strategy, environment } = resource;
   const { object, namespace } = request;
@@ -53,7 +53,7 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   if (context.admission !== 'skipped') {
     await admitWrite(resource, attributesOf(resource, request));
     dedupe(object, context);
-    // The result of a webhook must meet the same: no other namespace than the one that was judged, and no deletion from the start.
+    // A webhook's result must meet the same conditions: the authorized namespace, and no deletion.
     fillNamespace(object, namespace, info.namespaced);
     wipeSystemMetadata(object);
   }
@@ -64,7 +64,7 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   return persist(resource, request, context);
 }
 
-/** A create of many fields gives others a turn before each step. */
+/** A create with many fields yields the event loop before each step. */
 function pauseIfLong({ environment }: ResourceStore, { bodyBytes = 0 }: StrategyContext): Promise<void> | undefined {
   return betweenSteps(environment.clock, bodyBytes);
 }
@@ -72,8 +72,8 @@ function pauseIfLong({ environment }: ResourceStore, { bodyBytes = 0 }: Strategy
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Refuses an object that names a version, and takes a version that is no number away (API-060). Storage does this in kube-apiserver, so
- * everything else is checked before, a dry run never comes here, and text that is no version is ignored.
+ * Refuses an object that names a version, and removes a malformed version (API-060). In kube-apiserver storage does this, so all other
+ * checks come first, a dry run skips it, and malformed text is ignored.
  */
 function requireNoVersion(object: KubeObject): void {
   const meta = metadataOf(object);
@@ -87,7 +87,7 @@ function requireNoVersion(object: KubeObject): void {
   delete meta.resourceVersion;
 }
 
-/** Names, judges and writes; a generated name that is taken is replaced by another one (API-061). */
+/** Names, validates and writes the object. A generated name that is taken is replaced by another one (API-061). */
 async function persist(
   resource: ResourceStore,
   request: CreateRequest,
@@ -126,12 +126,12 @@ async function persist(
 
 type Written = { readonly created: ServedObject } | { readonly existing: KeyValue };
 
-/** Others may write to the object before it is gone again; every turn is one write of theirs. */
+/** Other clients may write to the object before it is deleted; each retry stands for one such write. */
 const TAKE_BACK_ATTEMPTS = 100;
 
 /**
- * Removes the object that was just created and never acknowledged, whatever its present state; never a later one. Returns the removed object, if
- * this call removed it.
+ * Deletes the object that was just created and never acknowledged, in any state, but never a later one. Returns the object if this call
+ * deleted it.
  */
 async function takeBack(store: Store, { key, createRevision, modRevision }: KeyValue): Promise<KeyValue | undefined> {
   let revision = modRevision;
@@ -178,13 +178,13 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
       }
     } catch (error) {
       const removed = await takeBack(store, result.kv);
-      // The addresses it held when it was deleted: it may have changed before, and another service may have the freed ones.
+      // The addresses that it held when it was deleted. It may have changed before, and another service may have its former ones.
       if (removed !== undefined) strategy.released?.((await resource.read(removed)).object());
       throw error;
     }
     return { created: await resource.read(result.kv) };
   }
-  // A create is refused only by what exists, so there is always something in the way.
+  // Only an existing object can refuse a create, so there always is one.
   if (result.current === undefined) throw newUntypedInternal('the store refused a create without a reason');
   return { existing: result.current };
 }
@@ -194,7 +194,10 @@ function attributesOf(resource: ResourceStore, { object, namespace, context }: C
   return admissionAttributes(resource, { operation: 'CREATE', subresource: '', namespace, name, object, context });
 }
 
-/** API-064 (apiserver `rest.EnsureObjectNamespaceMatchesRequestNamespace`). A cluster-scoped object loses its namespace. */
+/**
+ * Checks the namespace (API-064; apiserver `rest.EnsureObjectNamespaceMatchesRequestNamespace`). A cluster-scoped object loses its
+ * namespace.
+ */
 export function fillNamespace(object: KubeObject, namespace: string, namespaced: boolean): void {
   const meta = metadataOf(object);
   if (!namespaced) {

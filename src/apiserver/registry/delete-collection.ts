@@ -7,14 +7,14 @@ import type { Selection } from './selection.ts';
 import type { ServedObject } from './object/served-object.ts';
 import type { WriteContext } from './strategy.ts';
 
-/** API-271: objects listed in one go. */
+/** Maximum number of objects in one list (API-271). */
 const PAGE = 10_000;
-/** API-274: deletions in flight of one request; with group commit more in flight means more in one commit. */
+/** Maximum number of concurrent deletions for one request (API-274). With group commit, more of them share one commit. */
 const DELETIONS_IN_FLIGHT = 64;
 
 export interface DeleteCollectionRequest {
   readonly selection: Selection;
-  /** 0 = all pages; else only the first page of this size goes (API-272). */
+  /** 0 deletes all pages; otherwise only the first page of this size (API-272). */
   readonly limit: number;
   readonly continueToken: string;
   readonly options: DeleteOptions;
@@ -22,8 +22,8 @@ export interface DeleteCollectionRequest {
 }
 
 /**
- * Lists, then deletes each object with its own copy of the options. Not atomic: what is gone already is skipped, the first other
- * error ends the work (deletions under way finish) and is thrown (API-271). Returns the objects as listed.
+ * Lists the objects, then deletes each with its own copy of the options. Not atomic: objects that are already gone are skipped; the first
+ * other error stops the work (deletions in progress finish) and is thrown (API-271). Returns the objects as listed.
  */
 export async function deleteCollection(
   resource: ResourceStore,
@@ -31,7 +31,7 @@ export async function deleteCollection(
 ): Promise<{ readonly items: readonly ServedObject[]; readonly revision: number }> {
   const items: ServedObject[] = [];
   let { continueToken } = request;
-  // Ends: each page moves on in one snapshot.
+  // The loop is bounded: each page advances in one snapshot.
   for (;;) {
     const page: ListPage = await listObjects(resource, {
       selection: request.selection,

@@ -11,14 +11,14 @@ import type { ResourceStore } from './resource-store.ts';
 import type { ServedObject } from './object/served-object.ts';
 import type { WriteContext } from './strategy.ts';
 
-/** As in update-object: each round one competitor succeeds. */
+/** Maximum number of attempts, as in update-object: in each round one competitor succeeds. */
 const MAX_ATTEMPTS = 1000;
 
 export interface DeleteRequest {
   readonly namespace: string;
   readonly name: string;
   readonly options: DeleteOptions;
-  /** The name admission sees, where that is not the object's: of a collection the empty one. */
+  /** The name that admission sees, if it differs from the object's: empty for a collection. */
   readonly admittedName?: string;
   readonly context: WriteContext;
 }
@@ -28,16 +28,16 @@ type Decision = Exclude<DeleteDecision, { outcome: 'refuse' }>;
 export interface DeleteResult {
   readonly decision: Decision;
   /**
-   * As the answer shows it, with the resourceVersion of what was written or removed: only what names it where it is gone
-   * and its kind answers with a Status.
+   * The object for the answer, with the resourceVersion of the write or removal. If it is gone and its kind answers with a Status, only the
+   * names are filled.
    */
   readonly object: KubeObject;
 }
 
 /**
- * DELETE of one object. The rules are `api/deletion`'s; here they are carried out under the guard of the revision they were
- * decided on, and decided again when a concurrent write won, so that preconditions hold up to the removal (API-242). Some kinds
- * imply one: {@link impliedPreconditions}.
+ * DELETE of one object. The rules are in `api/deletion`; here they are carried out with the revision of the decision as precondition, and
+ * decided again if a concurrent write was first, so that preconditions hold up to the removal (API-242). Some kinds imply one: {@link
+ * impliedPreconditions}.
  */
 export async function deleteObject(resource: ResourceStore, request: DeleteRequest): Promise<DeleteResult> {
   const { info, environment } = resource;
@@ -68,7 +68,7 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   const stored = resource.convertsRemotely ? await resource.read(kv) : resource.stored(kv);
   const decision = decide(resource, stored, options);
   const dryRun = isDryRun(options);
-  // As upstream, which is done here before it asks: a pod that shuts down already has been admitted when that began.
+  // As upstream, this comes before admission: a pod that is already shutting down passed admission when that began.
   if (decision.reason === 'gracePeriodNotShorter') return done(decision, decision.object);
   if (context.admission !== 'skipped') {
     const write: AdmittedWrite = {
@@ -101,7 +101,7 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   return done(decision, withVersion(decision.object, removal.revision));
 }
 
-/** Most deleted objects are hardly read, so the rest of them is not parsed. */
+/** Most deleted objects are hardly read, so only parts are parsed. */
 function decide(
   { info, strategy, environment }: ResourceStore,
   stored: ServedObject,

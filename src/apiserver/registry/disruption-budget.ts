@@ -23,12 +23,12 @@ interface Conditions {
   readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] };
 }
 
-/** More pods than this in the middle of an eviction mean that the budget's controller is gone. */
+/** If more pods are being evicted, the budget's controller is probably not running. */
 const MAX_DISRUPTED_PODS = 2000;
 
 /**
- * Takes one disruption from the budget that covers the pod, if one does (API-318). 429 when none is left; 500 when more than
- * one budget covers the pod. `pods` is the resource the pod belongs to.
+ * Takes one disruption from the budget that covers the pod, if there is one (API-318). Throws a 429 if none is left, and a 500 if several
+ * budgets cover the pod. `pods` is the resource of the pod.
  */
 export async function spendDisruption(pods: ResourceStore, pod: KubeObject, context: WriteContext): Promise<void> {
   const budgets = pods.siblings.find('policy', 'v1', 'poddisruptionbudgets');
@@ -67,7 +67,7 @@ async function budgetsOf(budgets: ResourceStore, pod: KubeObject): Promise<Budge
   return covering;
 }
 
-/** A pod that is not ready protects nothing: it may go when its budget says so, or when enough others are healthy. */
+/** A pod that is not ready protects nothing, so it may be evicted if its budget allows that, or if enough others are healthy. */
 function unhealthyMayGo(budget: Budget, pod: KubeObject): boolean {
   const ready = (pod as Conditions).status?.conditions?.some(
     ({ type, status }) => type === 'Ready' && status === 'True',

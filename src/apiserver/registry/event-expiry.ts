@@ -6,10 +6,10 @@ import type { KeyValue, Revision, Store } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 
-/** Events live for an hour after their last write (API-564). */
+/** Lifetime of Events after their last write (API-564). */
 export const TIME_TO_LIVE_MS = 3_600_000;
 const SWEEP_EVERY_MS = 60_000;
-/** Events read in one go, and deletions under way at once. */
+/** Maximum number of Events in one list, and of concurrent deletions. */
 const PAGE = 500;
 
 interface Event extends KubeObject {
@@ -24,7 +24,7 @@ export interface EventExpiryOptions {
   readonly logger: Logger;
 }
 
-/** The store's revision at a moment of this process. */
+/** The store's revision at a time of this process. */
 interface Mark {
   /** Monotonic ms. */
   readonly at: number;
@@ -32,24 +32,24 @@ interface Mark {
 }
 
 /**
- * Removes events that were not written for an hour. The store has no times, so each sweep notes the revision that it found: an event unchanged
- * since a sweep an hour ago is an hour old, whatever the clocks of machine and clients say. For events from before the first sweep, the newest
- * time in them counts during the first hour. One sweep at a time, the next one a minute after it.
+ * Removes Events that were not written for an hour. The store has no times, so each sweep records the current revision: an Event that is
+ * unchanged since a sweep an hour ago is an hour old, whatever the clocks of other machines say. For Events from before the first sweep,
+ * the newest time in them counts during the first hour. Sweeps never overlap; the next begins a minute after the last.
  */
 export class EventExpiry {
   readonly #options: EventExpiryOptions;
   #timer: Timer | undefined;
   #state: 'stopped' | 'running' = 'stopped';
-  /** Oldest first, one a sweep; only the first may be older than an hour. */
+  /** One for each sweep, oldest first. Only the first may be older than an hour. */
   #marks: readonly Mark[] = [];
-  /** The events that the first sweep found. */
+  /** The revision of the first sweep. */
   #known: Revision | undefined;
 
   constructor(options: EventExpiryOptions) {
     this.#options = options;
   }
 
-  /** Does nothing over a store that removes expired keys by itself. */
+  /** Does nothing if the store removes expired keys by itself. */
   start(): void {
     if (this.#state === 'running' || this.#options.store.expiry !== undefined) return;
     this.#state = 'running';
@@ -68,7 +68,7 @@ export class EventExpiry {
     const prefix = resourcePrefix({ group: '', resource: 'events' });
     let removed = 0;
     let start: string | undefined;
-    // Ends: each page begins behind the last one.
+    // The loop is bounded: each page begins after the last one.
     for (;;) {
       const page = await store.list(prefix, { limit: PAGE, ...(start === undefined ? {} : { start }) });
       const results = await Promise.all(page.items.filter(isExpired).map((kv) => this.#remove(kv)));
@@ -79,7 +79,7 @@ export class EventExpiry {
     }
   }
 
-  /** Notes the revision of now, and says what an hour without a write means. */
+  /** Records the current revision, and returns the test for an hour without a write. */
   async #judge(): Promise<(kv: KeyValue) => boolean> {
     const { store, clock } = this.#options;
     const at = clock.monotonic();
@@ -94,7 +94,7 @@ export class EventExpiry {
     return (kv) => kv.modRevision <= hourOld || (kv.modRevision <= known && lastWrite(kv) < oldest);
   }
 
-  /** An event written to in the meantime is not expired any more; the guard of its revision keeps it. */
+  /** An Event that was written meanwhile has not expired; the precondition on its revision keeps it. */
   async #remove({ key, modRevision }: KeyValue): Promise<boolean> {
     return (await this.#options.store.delete(key, modRevision)).succeeded;
   }
@@ -119,7 +119,7 @@ export class EventExpiry {
   }
 }
 
-/** Epoch ms; the future for an event whose times cannot be read, so that it is kept rather than lost. */
+/** Epoch ms. The future for an Event whose times are malformed, so that it is kept. */
 function lastWrite(kv: KeyValue): number {
   const event: Event = new StoredObject(kv).object();
   const times = [

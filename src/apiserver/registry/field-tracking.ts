@@ -10,7 +10,7 @@ import type { ResourceStore } from './resource-store.ts';
 import { hasStatusSubresource } from './object/status-split.ts';
 import type { StrategyContext } from './strategy.ts';
 
-/** The server's own writes for these subresources record no managers, as upstream. */
+/** Subresources for which the server writes without recording managers, as upstream. */
 const UNTRACKED_SUBRESOURCES: ReadonlySet<string> = new Set(['binding', 'eviction']);
 
 /** The part of an object that whole-object subresources write; their strategy resets the rest (API-218). */
@@ -23,7 +23,7 @@ const WRITTEN_BY_SUBRESOURCE: Readonly<Record<string, readonly string[]>> = {
 
 export type WrittenPart = 'object' | 'status' | 'whole';
 
-/** Which fields a write through this endpoint can be the manager of. */
+/** The fields that can have managers through this endpoint. */
 export function trackedPart(resource: ResourceStore, part: WrittenPart, subresource: string): TrackedPart {
   const { info, strategy } = resource;
   if (part === 'object') return hasStatusSubresource(info) ? ALL_BUT_STATUS : ALL;
@@ -37,14 +37,14 @@ const ALL_BUT_STATUS: TrackedPart = { part: 'allBut', members: ['status'] };
 const STATUS_ONLY: TrackedPart = { part: 'only', members: ['status'] };
 const STATUS_AND_METADATA: TrackedPart = { part: 'only', members: ['metadata', 'status'] };
 
-/** How values of a kind are shared between managers (API-222). */
+/** The schema of a kind for server-side apply (API-222). */
 export function typeSchemaOf(schema: ObjectSchema): TypeSchema {
   return schema.typeSchema ?? (schema.typeName === undefined ? CUSTOM_OBJECT : schemaOf(schema.typeName));
 }
 
 const emptyObjects = new WeakMap<ObjectSchema, KubeObject>();
 
-/** The empty object before any manager has set a field: with what Go prints of nothing (API-521). Shared. */
+/** The empty object before any manager has set a field, with the values that Go always prints (API-521). Shared. */
 export function emptyObject(schema: ObjectSchema): KubeObject {
   let empty = emptyObjects.get(schema);
   if (empty === undefined) {
@@ -54,7 +54,7 @@ export function emptyObject(schema: ObjectSchema): KubeObject {
   return empty;
 }
 
-/** API-216. An object that is made by the server for itself has no managers; one that was applied brings them. */
+/** The manager of a create (API-216). An object that the server creates for itself has none; an applied one already has some. */
 export function recordCreate(resource: ResourceStore, object: KubeObject, context: StrategyContext): void {
   const { tracking } = context;
   if (tracking?.by === 'apply') return;
@@ -74,7 +74,7 @@ export function recordCreate(resource: ResourceStore, object: KubeObject, contex
   );
 }
 
-/** Managers that a client brings along lose all that it creates; who speaks another version has nothing else. */
+/** Managers that the client sends lose all fields that it creates. An entry in another version owns nothing else. */
 function othersGone({ info }: ResourceStore, { metadata }: KubeObject): { elsewhere?: ChangesElsewhere } {
   const own = apiVersionOf(info);
   const others = (metadata?.managedFields ?? []).map(({ apiVersion }) => apiVersion ?? own);
@@ -86,12 +86,12 @@ interface TrackedWrite {
   readonly next: KubeObject;
   readonly previous: KubeObject;
   readonly part: WrittenPart;
-  /** `unknown`: it could not be found out. Absent: all managers speak the version of the write. */
+  /** `unknown` if it cannot be determined. If absent, all managers use the version of the write. */
   readonly elsewhere?: ChangesElsewhere | 'unknown' | undefined;
   readonly context: StrategyContext;
 }
 
-/** API-216 to API-220. Writes the managers of `next` into it. */
+/** Writes the managers into `next` (API-216 to API-220). */
 export function recordUpdate(resource: ResourceStore, write: TrackedWrite): void {
   const { next, previous, part, elsewhere, context } = write;
   const { tracking, subresource } = context;
@@ -133,7 +133,7 @@ export function setManagedFields(object: KubeObject, managedFields: ManagedField
   else meta.managedFields = managedFields;
 }
 
-/** API-220: such a write changes nothing. */
+/** True if only times of managers differ; such a write changes nothing (API-220). */
 export function differInTimesOnly(
   entries: readonly ManagedFieldsEntry[] = [],
   previous: readonly ManagedFieldsEntry[] = [],

@@ -8,7 +8,7 @@ import type { ServedObject } from './object/served-object.ts';
 
 export interface ListRequest {
   readonly selection: Selection;
-  /** 0 = no limit. */
+  /** 0 means no limit. */
   readonly limit: number;
   /** Empty for the first page. */
   readonly continueToken: string;
@@ -18,16 +18,16 @@ export interface ListRequest {
 }
 
 export interface ListPage {
-  /** May be made while it is read, so that a long list is never in memory as a whole a second time. */
+  /** May be a generator, so that a long list is not in memory a second time. */
   readonly items: Iterable<ServedObject>;
-  /** The snapshot the items are the state of. */
+  /** The revision of the items' snapshot. */
   readonly revision: number;
   readonly continueToken?: string;
   /** Only without a selector (API-096). */
   readonly remainingItemCount?: number;
 }
 
-/** Objects a selector looks into in one turn of the event loop, so that a search through many does not stall everybody. */
+/** Maximum number of objects that a selector examines in one turn of the event loop. */
 const SCAN_PAGE = 2_000;
 
 /** One page of a list (API-092..099). */
@@ -80,14 +80,14 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
   let { start } = page;
   let { revision } = page;
   const labels = labelHint(resource, selection);
-  // Ends: every round moves `start` past at least one key of one snapshot.
+  // The loop is bounded: every round moves `start` past at least one key of one snapshot.
   for (;;) {
     const result: storage.ListResult = await store.list(page.prefix, {
       ...options({ ...page, revision }, start, SCAN_PAGE, false),
       ...labels,
     });
     revision = result.revision;
-    // A webhook is asked about all at once, and only where the selector needs more than metadata.
+    // A webhook converts all objects in one call, and only if the selector needs more than metadata.
     const converted = selection.looksInside && resource.convertsRemotely ? await resource.readAll(result.items) : [];
     for (let index = 0; index < result.items.length; index++) {
       const kv = result.items[index]!;
@@ -96,7 +96,7 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
       if (labels === 'no match') continue;
       const object = converted[index] ?? resource.stored(kv);
       if (!(labels === 'match' ? selection.matchesFields(object) : selection.matches(object))) continue;
-      // The text that the selector read is not sent; a long list would keep it until its end.
+      // The text that the selector read is not sent, so it is released; a long list would keep it until its end.
       object.dropCaches();
       items.push(object);
       if (items.length === page.limit) {
@@ -110,7 +110,7 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
   }
 }
 
-/** Where labels are the same in every version, the store may leave out what cannot match. */
+/** If labels are the same in every version, the store may skip objects that cannot match. */
 function labelHint(resource: ResourceStore, { signature }: Selection): Pick<storage.ListOptions, 'labels'> {
   const selective = signature.low !== 0 || signature.high !== 0;
   return selective && resource.servesStoredBytes ? { labels: signature } : {};
@@ -182,6 +182,6 @@ function after(kv: KeyValue): string {
   return `${kv.key}\u0000`;
 }
 
-/** API-099: comes with a token to go on with, at the newest state. */
+/** The error has a token with which the list continues at the newest state (API-099). */
 const EXPIRED_CONTINUE =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';

@@ -18,12 +18,12 @@ import type { ResourceStore } from './resource-store.ts';
 import type { CustomVersions } from './strategy.ts';
 
 /**
- * Managers keep what they own in the version they wrote it in, where it may have other names, and it is not rewritten. So the effect of a write
- * on a manager's fields is computed in that manager's version: the old and the new object are converted to it (API-213, API-215, API-464;
- * structured-merge-diff `Converter`).
+ * Managers own fields in the version of their write, in which fields may have other names, and that version is never rewritten. So the
+ * effect of a write on a manager's fields is computed in that manager's version, to which the old and the new object are converted
+ * (API-213, API-215, API-464; structured-merge-diff `Converter`).
  */
 
-/** Which write it is about. */
+/** The endpoint of the write. */
 export interface TrackedEndpoint {
   readonly part: WrittenPart;
   readonly subresource: string;
@@ -38,7 +38,7 @@ export function otherVersions(resource: ResourceStore, endpoint: TrackedEndpoint
   };
 }
 
-/** Undefined: it is served no more, and who speaks it is forgotten. */
+/** Undefined if it is no longer served, and its managers are dropped. */
 function builtinVersion(
   resource: ResourceStore,
   apiVersion: string,
@@ -63,7 +63,7 @@ interface Asked {
   readonly endpoint: TrackedEndpoint;
 }
 
-/** Upstream asks for a conversion even to a version that is gone, and is refused. */
+/** Upstream requests a conversion even to a version that is gone, and is refused. */
 function customVersion(versions: CustomVersions, { resource, apiVersion, endpoint }: Asked): KindVersion {
   const gv = parseGroupVersion(apiVersion);
   const found = gv?.group === resource.info.group ? versions.find(gv.version) : undefined;
@@ -78,7 +78,7 @@ function customVersion(versions: CustomVersions, { resource, apiVersion, endpoin
 const ALL = { part: 'all' } as const;
 const ALL_BUT_STATUS = { part: 'allBut', members: ['status'] } as const;
 
-/** Does what is asked for on the way; rejects with what an apply is answered when it cannot be done. */
+/** Runs the work and its conversions. Rejects with the answer for an apply if one fails. */
 export async function withConversions<T>(resource: ResourceStore, work: Converting<T>): Promise<T> {
   let step = work.next();
   while (step.done !== true) step = work.next(await answer(resource, step.value));
@@ -105,7 +105,7 @@ async function converted(resource: ResourceStore, object: KubeObject, apiVersion
   if (versions === undefined) return convertedBuiltin(resource, object, apiVersion);
   const next = await versions.convert(object, version);
   const schema = versions.find(version)?.schema;
-  // Upstream cannot read as an object of a version what has fields that the version does not declare.
+  // Upstream cannot decode an object with fields that the version does not declare.
   if (schema !== undefined) validateTyped(next, typeSchemaOf(schema));
   return next;
 }
@@ -122,8 +122,8 @@ export interface Change {
 }
 
 /**
- * The effect of an update in the versions of other managers; undefined where all use the one of the write, as usual. `unknown`
- * when it is unknown: then the managers stay as they were.
+ * The effect of an update in the versions of other managers; undefined if all use the version of the write, as usual. `unknown` if a
+ * conversion fails: then the managers stay unchanged.
  */
 export function changesElsewhere(
   resource: ResourceStore,
@@ -134,7 +134,7 @@ export function changesElsewhere(
   return apiVersions === undefined ? undefined : compareElsewhere(resource, change, { endpoint, apiVersions });
 }
 
-/** Hardly ever any. */
+/** There are hardly ever any. */
 function foreignVersions({ info }: ResourceStore, { previous, next }: Change): ReadonlySet<string> | undefined {
   const own = apiVersionOf(info);
   let found: Set<string> | undefined;

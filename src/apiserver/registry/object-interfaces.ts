@@ -10,12 +10,12 @@ import { typeSchemaOf } from './field-tracking.ts';
 import { objectSchema, type ObjectSchema } from './object/object-schema.ts';
 import type { ResourceLookup, ResourceStore } from './resource-store.ts';
 
-/** By where objects are stored. Made anew when what is served changes: then the list is another array. */
+/** By storage resource. Rebuilt if the served resources change, because the list is then another array. */
 const served = new WeakMap<readonly ResourceInfo[], ReadonlyMap<string, readonly ResourceInfo[]>>();
 
 const interfaces = new WeakMap<ResourceStore, ObjectInterfaces>();
 
-/** The versions and kinds around one resource, as admission needs them: made once, every write asks. */
+/** The versions and kinds of one resource for admission, created once, because every write needs them. */
 export function objectInterfaces(resource: ResourceStore): ObjectInterfaces {
   let known = interfaces.get(resource);
   if (known === undefined) {
@@ -39,7 +39,7 @@ function makeInterfaces(resource: ResourceStore): ObjectInterfaces {
     convert(object, to) {
       const source = findKind(kindOf(object));
       const target = findKind(to);
-      // Kinds of subresources, which have one version only.
+      // Kinds of subresources have only one version.
       if (source === undefined || target === undefined || source === target) return object;
       return target.convertFrom(source, object);
     },

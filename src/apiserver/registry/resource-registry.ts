@@ -8,17 +8,17 @@ export interface ResourceRegistration {
   readonly strategy: Strategy;
 }
 
-/** How unknown paths of a group are answered differs (API-004, API-005). */
+/** The origin of a group, on which the answer for its unknown paths depends (API-004, API-005). */
 export type GroupOrigin = 'builtin' | 'custom';
 
-/** The resources one server serves right now. Built-in rows stay, custom ones come and go. */
+/** The resources that one server serves now. Built-in rows stay; custom ones come and go. */
 export class ResourceRegistry implements ResourceLookup {
   readonly #environment: RegistryEnvironment;
   readonly #registrations = new Map<string, ResourceRegistration>();
-  /** Made when first asked for: most resources are never touched. */
+  /** Created on first use, because most resources are never used. */
   readonly #stores = new Map<string, ResourceStore>();
   readonly #groups = new Map<string, GroupOrigin>();
-  /** As many as the server has parts that remember resources by name. */
+  /** One for each part of the server that caches resources by name. */
   readonly #onRemoved: ((removed: GroupVersionResource) => void)[] = [];
   #listed: readonly ResourceInfo[] | undefined;
 
@@ -49,7 +49,7 @@ export class ResourceRegistry implements ResourceLookup {
     if (removed) for (const listener of this.#onRemoved) listener({ group, version, resource });
   }
 
-  /** Calls the listener for each resource that is no longer served, for as long as the registry lives. */
+  /** Calls the listener for each resource that stops being served, for the lifetime of the registry. */
   onRemoved(listener: (removed: GroupVersionResource) => void): void {
     this.#onRemoved.push(listener);
   }
@@ -74,7 +74,7 @@ export class ResourceRegistry implements ResourceLookup {
     return this.#groups.get(group);
   }
 
-  /** In the order they were added. The same array until something changes, so callers may cache by identity. */
+  /** In the order of addition. The same array until something changes, so callers may cache by identity. */
   resources(): readonly ResourceInfo[] {
     return (this.#listed ??= [...this.#registrations.values()].map(({ info }) => info));
   }

@@ -17,13 +17,13 @@ import { objectSchema, type ObjectSchema } from './object/object-schema.ts';
 import { ConvertedObject, type ServedObject } from './object/served-object.ts';
 import type { StorageConversion, Strategy } from './strategy.ts';
 
-/** The largest stored object: as much as one request may bring (API-007). etcd's own limit is half of that. */
+/** Maximum size of a stored object, which equals that of a request (API-007). etcd's own limit is half of that. */
 const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
 
 const EVENT_LIFETIME: WriteOptions = { ttlMs: TIME_TO_LIVE_MS };
 const FOR_EVER: WriteOptions = {};
 
-/** Another resource of the same server: pods for a binding, budgets for an eviction. */
+/** Finds another resource of the same server: pods for a binding, budgets for an eviction. */
 export interface ResourceLookup {
   find(group: string, version: string, resource: string): ResourceStore | undefined;
   /** The same array until something changes. */
@@ -48,8 +48,8 @@ export interface ResourceStoreOptions {
 }
 
 /**
- * One resource in one served version over the store. Kinds served in several versions share keys (the storage version's);
- * the served version is converted to and from at this edge and nowhere else.
+ * One resource in one served version over the store. Kinds that are served in several versions share keys (those of the storage version).
+ * Only here are objects converted between served and stored version.
  */
 export class ResourceStore {
   readonly info: ResourceInfo;
@@ -57,10 +57,10 @@ export class ResourceStore {
   readonly schema: ObjectSchema;
   readonly environment: RegistryEnvironment;
   readonly siblings: ResourceLookup;
-  /** Where the objects lie: group and resource of the storage version. */
+  /** The group and resource of the storage version, which determine the keys. */
   readonly storage: { readonly group: string; readonly resource: string; readonly namespaced: boolean };
   readonly #conversion: StorageConversion | undefined;
-  /** The webhook's conversions of stored objects, as long as they are in use: an answer that is written, a watch cache. */
+  /** The webhook's conversions of stored objects while they are in use by an answer or a watch cache. */
   readonly #converted = new WeakMap<object, KubeObject>();
   #state: 'served' | 'retired' = 'served';
 
@@ -81,22 +81,22 @@ export class ResourceStore {
     return objectKey(this.storage, namespace, name);
   }
 
-  /** The options of each write to the store: Events live for an hour (API-564). */
+  /** The options of each write to the store. Events live for an hour (API-564). */
   get lifetime(): WriteOptions {
     return this.storage.resource === 'events' && this.storage.group === '' ? EVENT_LIFETIME : FOR_EVER;
   }
 
-  /** The prefix of one namespace, or of all for the empty one. */
+  /** The prefix of one namespace; of all if empty. */
   prefix(namespace: string): string {
     return listPrefix(this.storage, namespace);
   }
 
-  /** The resource is not served any more, or in another way: requests that have found it already start no watch. */
+  /** The resource is no longer served, or changed. Requests that already found it start no watch. */
   retire(): void {
     this.#state = 'retired';
   }
 
-  /** Metadata is known without the webhook: of it only labels and annotations could be others in another version. */
+  /** Metadata does not need the webhook, because only labels and annotations could differ in another version. */
   #prepared({ content }: StoredObject) {
     return {
       keepsMetadata: true,
@@ -112,13 +112,13 @@ export class ResourceStore {
     };
   }
 
-  /** Events of all namespaces. */
+  /** The events of all namespaces. */
   get watchCache(): WatchCache {
     if (this.#state === 'retired') throw newServiceUnavailable(`${this.info.resource} are served in another way now`);
     return this.environment.watchCaches.of(resourcePrefix(this.storage));
   }
 
-  /** Whether stored bytes are those of the served version, so that they can be sent as they are. */
+  /** True if stored bytes are those of the served version and can be sent unchanged. */
   get servesStoredBytes(): boolean {
     return this.#conversion?.servesStoredBytes ?? true;
   }
@@ -133,7 +133,7 @@ export class ResourceStore {
     return conversion === undefined || conversion.servesStoredBytes ? stored : new ConvertedObject(stored, conversion);
   }
 
-  /** An object of another version of this resource in this one. Never changes its input. */
+  /** Converts an object from another version of this resource. Never changes its input. */
   async convertFrom(source: ResourceStore, object: KubeObject): Promise<KubeObject> {
     const remote = this.#conversion?.remote;
     if (remote !== undefined) return (await remote.fromStorage([object]))[0] ?? object;
@@ -142,12 +142,12 @@ export class ResourceStore {
     return this.#conversion === undefined ? stored : this.#conversion.fromStorage(stored);
   }
 
-  /** Whether a webhook has to be asked before an object can be shown (API-464). */
+  /** True if a webhook has to convert objects before they can be served (API-464). */
   get convertsRemotely(): boolean {
     return this.#conversion?.remote !== undefined;
   }
 
-  /** Has the webhook convert what is not converted yet, so that {@link serve} can show it. */
+  /** Lets the webhook convert what is not converted yet, so that {@link serve} can return it. */
   async prepare(objects: readonly StoredObject[]): Promise<void> {
     const remote = this.#conversion?.remote;
     if (remote === undefined) return;
@@ -160,7 +160,7 @@ export class ResourceStore {
     }
   }
 
-  /** As {@link stored}, for kinds that a webhook may have to convert. */
+  /** {@link stored} for kinds that a webhook may have to convert. */
   async read(kv: KeyValue): Promise<ServedObject> {
     const stored = new StoredObject(kv);
     if (this.convertsRemotely) await this.prepare([stored]);
@@ -173,7 +173,7 @@ export class ResourceStore {
     return stored.map((object) => this.serve(object));
   }
 
-  /** The same objects, of which everything can be shown now. */
+  /** The same objects, after conversion. */
   async shown(objects: Iterable<ServedObject>): Promise<Iterable<ServedObject>> {
     if (!this.convertsRemotely) return objects;
     const all = [...objects];
@@ -192,7 +192,7 @@ export class ResourceStore {
   }
 
   /**
-   * The same for what a client made: 413 above {@link MAX_OBJECT_BYTES}, which patch upon patch would else go beyond. An object that is too
+   * The same for a client's object. Throws a 413 above {@link MAX_OBJECT_BYTES}, which repeated patches could exceed. An object that is too
    * large only because of its managers loses them, in the caller's own `object` (API-155).
    */
   async encodeBounded(object: KubeObject): Promise<Uint8Array> {
@@ -210,7 +210,7 @@ export class ResourceStore {
     return kv === undefined ? undefined : this.read(kv);
   }
 
-  /** 404 when it does not exist. */
+  /** Throws a 404 if it does not exist. */
   async get(namespace: string, name: string): Promise<ServedObject> {
     const found = await this.find(namespace, name);
     if (found === undefined) throw newNotFound(this.info, name);
@@ -221,7 +221,7 @@ export class ResourceStore {
 function builtinConversion(info: ResourceInfo): StorageConversion {
   return {
     servesStoredBytes: false,
-    // Fields that an old version does not have stand in its annotations.
+    // Fields that an old version lacks are in its annotations.
     keepsMetadata: false,
     toStorage: (object) => toStorage(object, info),
     fromStorage: (object) => fromStorage(object, info),

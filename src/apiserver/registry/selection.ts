@@ -18,16 +18,16 @@ export interface Selectors {
   readonly fieldSelector: string;
 }
 
-/** A resource to select from, with the fields its definition adds for a custom one. */
+/** A resource to select from, with the selectable fields of a custom one's definition. */
 export interface Selectable {
   readonly info: ResourceInfo;
   readonly strategy: { readonly selectableFields?: SelectableFields };
 }
 
-/** Which objects a list, watch or deletion of a collection is about (API-101..103). */
+/** The objects that a list, watch or deletion of a collection selects (API-101..103). */
 export class Selection {
   readonly namespace: string;
-  /** The only name that can match; undefined when any can. */
+  /** The only name that can match; undefined if any can. */
   readonly name: string | undefined;
   /** Two selections of one resource and namespace with the same text select the same objects. */
   readonly text: string;
@@ -36,11 +36,11 @@ export class Selection {
   readonly #labels: LabelSelector | undefined;
   readonly #labelText: LabelTextMatcher | undefined;
   readonly #fields: FieldSelector | undefined;
-  /** Whether a field is asked for that is not in the metadata. */
+  /** True if the selector uses a field outside of the metadata. */
   readonly #looksInside: boolean;
   readonly #selectable: SelectableFields;
 
-  /** 400 for selectors that cannot be read or name an unknown field. `namespace` is the path's, empty for all. */
+  /** Throws a 400 for selectors that are malformed or name an unknown field. `namespace` is that of the path, empty for all. */
   constructor({ info, strategy }: Selectable, namespace: string, selectors: Selectors) {
     const labels = selectors.labelSelector === '' ? undefined : parseLabelSelector(selectors.labelSelector);
     this.#labels = labels?.empty === true ? undefined : labels;
@@ -62,23 +62,23 @@ export class Selection {
     this.namespace = only ?? namespace;
   }
 
-  /** Whether metadata alone cannot decide a match. */
+  /** True if metadata alone cannot decide a match. */
   get looksInside(): boolean {
     return this.#looksInside;
   }
 
-  /** No selector given: every object of the namespace matches. */
+  /** True without a selector: every object of the namespace matches. */
   get everything(): boolean {
     return this.#labels === undefined && this.#fields === undefined;
   }
 
-  /** Labels are compared first: they need the least of an object. */
+  /** Compares labels first, because they are cheapest to read. */
   matches(candidate: Pick<ServedObject, 'object' | 'metadata' | 'labels'>): boolean {
     if (this.#labels !== undefined && !this.#labels.matches(candidate.labels())) return false;
     return this.matchesFields(candidate);
   }
 
-  /** The labels of an object from its stored bytes, of a version that has the same; `unknown` where these have to be parsed. */
+  /** The labels of an object from its stored bytes, if the version has the same labels; `unknown` if the bytes must be parsed. */
   judgeLabels(stored: Uint8Array): 'match' | 'no match' | 'unknown' {
     if (this.#labelText === undefined) return 'match';
     const places = storedLabelPlaces(stored);
@@ -86,7 +86,7 @@ export class Selection {
     return this.#labelText.matches(stored, places) ? 'match' : 'no match';
   }
 
-  /** What {@link matches} asks for beside labels. */
+  /** The part of {@link matches} that does not concern labels. */
   matchesFields(candidate: Pick<ServedObject, 'object' | 'metadata'>): boolean {
     if (this.#fields === undefined) return true;
     const object = this.#looksInside ? candidate.object() : { metadata: candidate.metadata() };

@@ -21,8 +21,8 @@ import type { RequestContext } from './request-context.ts';
 import type { FieldValidation } from './write-options.ts';
 
 /**
- * Body of a create or update as an object of the expected kind: decoded, unknown and duplicate fields reported as asked
- * (API-231, 232), defaulted. Fresh: the caller may change it. With a clock a large body gives others a turn on the way.
+ * Decodes the body of a create or update as an object of the expected kind, reports unknown and duplicate fields as requested (API-231,
+ * 232), and sets defaults. The caller may change the result. With a clock, a large body yields the event loop between steps.
  */
 export async function decodeObject(
   context: RequestContext,
@@ -37,7 +37,7 @@ export async function decodeObject(
   return decodedObject(context, decoded, { expected, validation });
 }
 
-/** The same of a body that is read already. */
+/** The same for a body that is already read. */
 export function decodedObject(
   { warn }: Pick<RequestContext, 'warn'>,
   body: DecodedRequest,
@@ -59,13 +59,13 @@ export async function decodeBody(
   return decodeRequestBody(body, contentType, { ...options, codecs: await codecsOf(mediaType) });
 }
 
-/** Loaded with the first body that needs them: together they are larger than the server. */
+/** Loaded with the first body that needs them, because together they are larger than the server. */
 async function codecsOf(mediaType: typeof YAML_TYPE | typeof PROTOBUF_TYPE): Promise<BodyCodecs> {
   if (mediaType === YAML_TYPE) return { yaml: (await import('../../../api/codec/yaml/yaml.ts')).parseYamlStrict };
   return { protobuf: (await import('../../../api/codec/protobuf/protobuf.ts')).decodeProtobuf };
 }
 
-/** API-065, API-150: for built-in kinds no type at all means the endpoint's. */
+/** A built-in kind without a type gets that of the endpoint (API-065, API-150). */
 function checkKind(object: KubeObject, expected: ObjectSchema): void {
   const apiVersion = apiVersionOf(expected);
   const givenVersion = object.apiVersion ?? '';
@@ -86,7 +86,7 @@ function checkKind(object: KubeObject, expected: ObjectSchema): void {
   }
   if (custom) {
     const error = fieldInvalid('kind', givenKind, `must be ${expected.kind}`);
-    // Not yet decoded: the name may be anything.
+    // The name is not decoded yet, so it may have any type.
     const name: unknown = object.metadata?.name;
     throw newInvalid({ group: expected.group, kind: givenKind }, typeof name === 'string' ? name : '', [error]);
   }
@@ -101,7 +101,7 @@ interface Typing {
   warn(text: string): void;
 }
 
-/** Applies the schema of a kind to a decoded tree and gives it its defaults. */
+/** Applies the schema of a kind to a decoded tree, and sets its defaults. */
 function typedObject(body: DecodedRequest, { expected, validation, warn }: Typing): KubeObject {
   const { object, unknownFields } = expected.decode(body.object);
   const { repeated } = body;
@@ -120,14 +120,14 @@ function typedObject(body: DecodedRequest, { expected, validation, warn }: Typin
   return object;
 }
 
-/** All that YAML's strict reader has to say is one error. */
+/** YAML's strict decoder reports all its findings as one error. */
 export function repeatedKeys(problems: readonly string[]): string {
   return `yaml: unmarshal errors:\n${problems.map((one) => `  ${one}`).join('\n')}`;
 }
 
 /**
- * In the order in which upstream finds them: a built-in type reads its text once, and does not read unknown fields; a
- * custom resource is read first, and then held to its schema.
+ * Findings in upstream's order: a built-in type reads its text once, and does not read unknown fields; a custom resource is read first, and
+ * then checked against its schema.
  */
 function findingsOf(
   { duplicates, text }: DecodedRequest,
@@ -135,7 +135,7 @@ function findingsOf(
   { typeName }: ObjectSchema,
 ): string[] {
   if (typeName === undefined) return [...strictFindings([], duplicates), ...strictFindings(unknownFields, [])];
-  // Another format is converted to JSON first, with the keys in order.
+  // Upstream converts another format to JSON first, with sorted keys.
   if (text === undefined) return strictFindings(unknownFields.toSorted(comparePaths), []);
   if (duplicates.length === 0) return strictFindings(unknownFields, []);
   const unknown = new Set(unknownFields);
@@ -162,7 +162,7 @@ function comparePaths(a: string, b: string): number {
   return one < other ? -1 : 1;
 }
 
-/** Between `ports` and `[0]`, and at a dot. */
+/** The position between `ports` and `[0]`, or a dot. */
 const PATH_STEP = /\.|(?=\[)/;
 
 export function strictFindings(unknownFields: readonly string[], duplicates: readonly string[]): string[] {

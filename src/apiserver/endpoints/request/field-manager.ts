@@ -1,11 +1,11 @@
 import { isPrintable } from '../../../api/meta/quoted.ts';
 
 const MAX_FIELD_MANAGER_BYTES = 128;
-/** User agents whose names have been made; clients have few, and send them with every request. */
+/** Maximum number of cached user agents. Clients have few, and send them with every request. */
 const MAX_KNOWN_AGENTS = 256;
 const knownAgents = new Map<string, string>();
 
-/** API-216: as whom a client writes, in its own words or by the name of its program. May be empty. */
+/** The field manager of a write (API-216): the client's own value, or the name of its program. May be empty. */
 export function fieldManager(given: string | null, userAgent: string | undefined): string {
   if (given !== null && given !== '') return given;
   const agent = userAgent ?? '';
@@ -17,7 +17,7 @@ export function fieldManager(given: string | null, userAgent: string | undefined
   return name;
 }
 
-/** Up to the first slash, without what cannot be printed, as much as fits. */
+/** The user agent up to the first slash, without unprintable characters, as much as fits. */
 function programOf(userAgent: string): string {
   let name = '';
   let bytes = 0;

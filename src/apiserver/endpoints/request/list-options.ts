@@ -4,22 +4,22 @@ import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../../../api/fi
 import { newBadRequest, newInvalid, newUntypedInternal } from '../../../api/status-error.ts';
 import { queryBoolean } from './request-info.ts';
 
-/** Query of a list or watch, read but not yet judged (apimachinery `ListOptions`). Selectors stay text here. */
+/** The query of a list or watch, parsed but not validated (apimachinery `ListOptions`). Selectors are still text. */
 export interface ListOptions {
   readonly labelSelector: string;
   readonly fieldSelector: string;
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string;
-  /** 0 = no limit. */
+  /** 0 means no limit. */
   readonly limit: number;
   readonly continueToken: string;
-  /** 0 = none given. Seconds. */
+  /** Seconds; 0 if not given. */
   readonly timeoutSeconds: number;
   readonly allowWatchBookmarks: boolean;
   readonly sendInitialEvents: boolean | undefined;
 }
 
-/** API-016: a number that cannot be parsed is 400. */
+/** A malformed number is a 400 (API-016). */
 export function parseListOptions(query: URLSearchParams): ListOptions {
   return {
     labelSelector: query.get('labelSelector') ?? '',
@@ -119,14 +119,16 @@ export function validateWatchOptions(options: ListOptions): void {
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Digits of an unsigned number of 64 bits; undefined for anything else. No store has come to a version beyond 2^53: it is the future. */
+/**
+ * Parses an unsigned 64-bit number; undefined for other text. No store reaches a version beyond 2^53, so such a number means the future.
+ */
 function parseRevision(text: string): number | undefined {
   if (!/^\d+$/.test(text)) return undefined;
   if (BigInt(text) > MAX_UINT64) return undefined;
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER - 1);
 }
 
-/** API-139: on a list and on a GET a bad resource version is 400. Empty counts as 0: newest. */
+/** The version of a list or GET; a malformed one is a 400 (API-139). Empty counts as 0: newest. */
 export function listRevision(text: string): number {
   if (text === '') return 0;
   const revision = parseRevision(text);
@@ -136,7 +138,7 @@ export function listRevision(text: string): number {
   return revision;
 }
 
-/** API-139: on a watch a bad resource version is a 500 without a reason. */
+/** The version of a watch; a malformed one is a 500 without a reason (API-139). */
 export function watchRevision(text: string): number {
   if (text === '') return 0;
   const revision = parseRevision(text);

@@ -8,16 +8,16 @@ import { APPLY_PATCH } from './apply-body.ts';
 import { strictFindings } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** A patch as sent: how it changes a document, and what strict decoding says about its text. */
+/** A parsed patch: how it changes a document, and the strict findings about its text. */
 export interface PatchBody {
   apply(document: unknown): unknown;
   readonly text: string;
   /**
-   * The part of a document that the patch reads or writes; the rest may be left out, and is kept. `metadata`: kind, apiVersion and metadata
-   * without managedFields. `fields`: all but managedFields (API-219).
+   * The part of a document that the patch reads or writes; the rest need not be decoded, and stays. `metadata` is kind, apiVersion and
+   * metadata without managedFields; `fields` is all but managedFields (API-219).
    */
   readonly sees: 'metadata' | 'fields' | 'everything';
-  /** API-199: keys that occur twice, members that no JSON patch operation has. */
+  /** Strict findings: duplicate keys, and members that no JSON patch operation has (API-199). */
   readonly findings: readonly string[];
 }
 
@@ -25,12 +25,12 @@ const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
 
-/** Without parameters (API-190). */
+/** The media type without parameters (API-190). */
 export function patchType(context: Pick<RequestContext, 'header'>): string {
   return (context.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** API-190. `typeName` is absent for custom resources, which know no strategic merge. */
+/** Parses the body of a patch (API-190). `typeName` is absent for custom resources, which do not support strategic merge. */
 export function readPatchBody(context: RequestContext, typeName: string | undefined): PatchBody {
   const contentType = patchType(context);
   const apply = applier(contentType, typeName);
@@ -44,13 +44,13 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   return {
     apply: (document) => apply(document, patch),
     text,
-    // Operations of a JSON patch can name what is around them.
+    // Operations of a JSON patch can refer to any other field.
     sees: contentType === JSON_PATCH || text.includes('managedFields') ? 'everything' : seenByMerge(patch),
     findings: findingsOf(contentType, patch, text),
   };
 }
 
-/** A merge goes by the members of the patch, and directives of a strategic one are members as well. */
+/** A merge depends on the members of the patch, and directives of a strategic merge are members as well. */
 function seenByMerge(patch: unknown): 'metadata' | 'fields' {
   for (const member in patch as object) {
     if (member !== 'metadata' && member !== 'kind' && member !== 'apiVersion') return 'fields';
@@ -74,7 +74,7 @@ function applier(contentType: string, typeName: string | undefined): (document: 
 }
 
 function unsupported(contentType: string, typeName: string | undefined): Error {
-  // The answer to an apply that is not served at all is what kubectl understands as such.
+  // kubectl recognizes this answer to an apply that the server does not support.
   if (typeName !== undefined || contentType === APPLY_PATCH) {
     return newUnsupportedMediaType('415: Unsupported Media Type');
   }

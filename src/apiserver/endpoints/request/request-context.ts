@@ -4,7 +4,8 @@ import type { RequestInfo } from './request-info.ts';
 import { WarningList } from './warning-list.ts';
 
 /**
- * Annotations for the audit event of one request; webhooks and policies bring them, each of a stated length (upstream has 10 KiB for values).
+ * Maximum number of audit annotations of one request. Webhooks and policies add them, each with a limited length (upstream allows 10 KiB
+ * for values).
  */
 const MAX_ANNOTATIONS = 100;
 const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
@@ -19,7 +20,7 @@ interface RequestContextFields {
   readonly auditId: string;
 }
 
-/** One request on its way through the filters and its endpoint. */
+/** One request on its way through the filters to its endpoint. */
 export class RequestContext {
   readonly request: HttpRequest;
   /** Still percent-encoded. */
@@ -27,15 +28,15 @@ export class RequestContext {
   readonly query: URLSearchParams;
   readonly info: RequestInfo;
   readonly auditId: string;
-  /** Set by the authentication filter, before anything asks for it. */
+  /** Set by the authentication filter before any use. */
   user: UserInfo = { username: '', groups: [] };
-  /** The original user of an impersonated request (API-376). */
+  /** The sender of an impersonated request (API-376). */
   impersonator: UserInfo | undefined;
-  /** The name of the created object, which the path lacks; empty otherwise. */
+  /** The name of a created object, which the path lacks; otherwise empty. */
   createdName = '';
-  /** Throws the 403 unless the user may also do this to what is requested. Set by the authorization filter. */
+  /** Throws a 403 unless the user also has this verb on the requested object. Set by the authorization filter. */
   requireVerb: (verb: string) => void = () => undefined;
-  /** When the request is answered with a time-out, by `Clock.monotonic`. Set by the timeout filter; long ones have none. */
+  /** The time by `Clock.monotonic` at which the request times out. Set by the timeout filter; absent for long-running requests. */
   deadline: number | undefined;
   #annotations: Map<string, string> | undefined;
   #expired = false;
@@ -54,25 +55,25 @@ export class RequestContext {
     return typeof value === 'string' || value === undefined ? value : value.join(', ');
   }
 
-  /** API-010. The same text is sent once. */
+  /** Adds a warning to the answer (API-010). Each text is sent once. */
   readonly warn = (text: string): void => {
     this.#warnings ??= new WarningList();
     this.#warnings.add(text);
   };
 
-  /** Annotates the request's audit event. The first value of a key counts. */
+  /** Annotates the request's audit event. The first value of a key wins. */
   readonly annotate = (key: string, value: string): void => {
     this.#annotations ??= new Map();
     if (this.#annotations.size >= MAX_ANNOTATIONS || this.#annotations.has(key)) return;
     this.#annotations.set(key, value.slice(0, MAX_ANNOTATION_CHARACTERS));
   };
 
-  /** Undefined where there is none, as for nearly every request. */
+  /** Undefined if there are none, as for nearly every request. */
   get annotations(): ReadonlyMap<string, string> | undefined {
     return this.#annotations;
   }
 
-  /** Whether the request has been answered with a time-out (API-006): work that is still going on may stop. */
+  /** True once the request was answered with a timeout (API-006), so that work in progress may stop. */
   readonly expired = (): boolean => this.#expired;
 
   expire(): void {

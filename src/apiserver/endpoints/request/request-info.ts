@@ -2,8 +2,8 @@ import { parseFieldSelector } from '../../../api/selectors/field-selector.ts';
 import { isPathSegmentName } from '../../../api/validation/names.ts';
 
 /**
- * A request line in the terms of the API (API-001..003): pure, no look-up of what is served.
- * The grammar is that of apiserver `pkg/endpoints/request/requestinfo.go`.
+ * Parses a request line (API-001..003) without looking up what is served. The grammar is that of apiserver
+ * `pkg/endpoints/request/requestinfo.go`.
  */
 
 export type RequestVerb =
@@ -15,7 +15,7 @@ export type RequestVerb =
   | 'patch'
   | 'update'
   | 'watch'
-  /** A method the API has no word for (OPTIONS, CONNECT, …). */
+  /** A method without an API verb (OPTIONS, CONNECT, …). */
   | 'unknown';
 
 export interface ResourceRequestInfo {
@@ -25,7 +25,7 @@ export interface ResourceRequestInfo {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
-  /** Empty when the path names none. For `namespaces/<n>` itself it is `<n>`, as authorization wants it. */
+  /** Empty if the path names none. For `namespaces/<n>` itself it is `<n>`, for authorization. */
   readonly namespace: string;
   readonly resource: string;
   /** Empty for collections. */
@@ -34,7 +34,7 @@ export interface ResourceRequestInfo {
   readonly subresource: string;
   /** Path segments after the subresource (`proxy/<path>`). */
   readonly rest: readonly string[];
-  /** `name`, or the one a list or watch is restricted to by `fieldSelector=metadata.name=x` (API-002). */
+  /** `name`, or the name of a list or watch with `fieldSelector=metadata.name=x` (API-002). */
   readonly authorizationName: string;
 }
 
@@ -47,10 +47,10 @@ export interface NonResourceRequestInfo {
 
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
 
-/** Path segments that follow `namespaces/<n>` and belong to the namespace itself, not to a resource in it. */
+/** Path segments after `namespaces/<n>` that belong to the namespace itself, not to a resource in it. */
 const namespaceSubresources = new Set(['status', 'finalize']);
 
-/** API-016: `false` and `0` are false, absent is false, every other text is true. */
+/** `false`, `0` and an absent parameter are false; every other text is true (API-016). */
 export function queryBoolean(query: URLSearchParams, name: string): boolean {
   const value = query.get(name);
   if (value === null) return false;
@@ -60,13 +60,13 @@ export function queryBoolean(query: URLSearchParams, name: string): boolean {
 export interface RequestLine {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Undefined: the path is no percent-encoding of anything. */
+  /** Undefined if the path is not valid percent-encoding. */
   readonly info: RequestInfo | undefined;
 }
 
 const noQuery = new URLSearchParams();
 
-/** The meaning of a method and a target (path and query). */
+/** Parses a method and a target (path and query). */
 export function requestLine(method: string, target: string): RequestLine {
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
@@ -74,7 +74,7 @@ export function requestLine(method: string, target: string): RequestLine {
   return { path, query, info: parseRequestInfo(method, path, query) };
 }
 
-/** Undefined when the path is not decodable percent-encoding: the caller answers 400. */
+/** Undefined if the path is not valid percent-encoding; the caller answers 400. */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo | undefined {
   let parts: string[];
   try {
@@ -158,7 +158,7 @@ function verbOf(method: string, name: string, query: URLSearchParams): RequestVe
   }
 }
 
-/** API-002, as `requestinfo.go` has it: of a selector that cannot be read, or a name no path could have, there is none. */
+/** A malformed selector, or a name that no path could contain, counts as absent, as in `requestinfo.go` (API-002). */
 function nameFromFieldSelector(verb: RequestVerb, query: URLSearchParams): string {
   if (verb !== 'list' && verb !== 'watch') return '';
   const selector = query.get('fieldSelector');
@@ -167,7 +167,7 @@ function nameFromFieldSelector(verb: RequestVerb, query: URLSearchParams): strin
   try {
     name = parseFieldSelector(selector).exact('metadata.name') ?? '';
   } catch {
-    // A user who may list gets the reason.
+    // Returns no name here; a user who may list gets the reason from the list itself.
     return '';
   }
   return isPathSegmentName(name).length === 0 ? name : '';

@@ -6,7 +6,7 @@ import type { RequestContext } from './request-context.ts';
 import { fieldManager } from './field-manager.ts';
 import type { ResourceRequestInfo } from './request-info.ts';
 
-/** A request that has found its resource and its representation: what the verbs work on. */
+/** A request whose resource and representation are known. The verbs work on it. */
 export interface ResourceScope {
   readonly context: RequestContext;
   readonly request: ResourceRequestInfo;
@@ -20,7 +20,7 @@ export interface ResourceScope {
   readonly representation: Representation;
 }
 
-/** As given: they have been judged when they were parsed. */
+/** The options as given, because parsing has validated them. */
 function requestOptions(query: URLSearchParams): WriteRequestOptions {
   if (query.size === 0) return noOptions;
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');

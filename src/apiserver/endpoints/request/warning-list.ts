@@ -1,14 +1,16 @@
-/** All warnings of one answer together; beyond it each is cut, and beyond it again there are no more. In characters, as upstream. */
+/**
+ * Maximum characters of all warnings of one answer, as upstream. Beyond it each warning is cut, and beyond twice that no more are added.
+ */
 const MAX_TOTAL_CHARACTERS = 4 * 1024;
 const MAX_CUT_CHARACTERS = 256;
 
 /**
- * The warnings of one answer, each text once (API-010). When they are together too long for headers, all of them are cut, so that many
- * long ones leave room for the ones after them (apiserver `pkg/endpoints/filters/warning.go`).
+ * The warnings of one answer, each text once (API-010). If together they are too long for headers, all are cut, so that many long ones
+ * leave space for later ones (apiserver `pkg/endpoints/filters/warning.go`).
  */
 export class WarningList {
   #texts: string[] = [];
-  /** As they were given. */
+  /** The texts before they were cut. */
   readonly #known = new Set<string>();
   #characters = 0;
   #cutting = false;
@@ -36,7 +38,7 @@ function lengthOf(text: string): number {
   return [...text].length;
 }
 
-/** Between characters, never inside one. */
+/** Cuts between characters, never inside one. */
 function cut(text: string): string {
   return [...text].slice(0, MAX_CUT_CHARACTERS).join('');
 }

@@ -6,17 +6,17 @@ import { validateFieldManager } from '../../../api/validation/managed-fields.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** Query of a create, update or patch (apimachinery `CreateOptions`, `UpdateOptions`, `PatchOptions`). */
+/** The query of a create, update or patch (apimachinery `CreateOptions`, `UpdateOptions`, `PatchOptions`). */
 export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** Empty when the client gave none. */
+  /** Empty if the client set none. */
   readonly fieldManager: string;
 }
 
 export type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
-/** API-078, API-198, API-230, API-236: every wrong value is named at once in one 422. */
+/** Throws one 422 with every invalid value (API-078, API-198, API-230, API-236). */
 export function parseWriteOptions(query: URLSearchParams, kind: WriteOptionsKind): WriteOptions {
   if (query.size === 0) return defaultWriteOptions;
   const forbidden = kind === 'PatchOptions' && query.has('force');
@@ -24,11 +24,11 @@ export function parseWriteOptions(query: URLSearchParams, kind: WriteOptionsKind
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Takes fields from other managers instead of refusing. */
+  /** Takes over fields of other managers instead of a conflict. */
   readonly force: boolean;
 }
 
-/** The PatchOptions of an apply, which has to say who applies (API-210). */
+/** The PatchOptions of an apply, which requires a fieldManager (API-210). */
 export function parseApplyOptions(query: URLSearchParams): ApplyOptions {
   const nobody = (query.get('fieldManager') ?? '') === '';
   const errors = nobody ? [fieldRequired('fieldManager', 'is required for apply patch')] : [];

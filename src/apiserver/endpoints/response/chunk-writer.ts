@@ -1,15 +1,15 @@
 /**
- * Bytes that leave in one piece. Pieces of 256 KiB come from the system each time and count as much outside the heap, which has V8 collect
- * the more often: a list of 2 MiB took a sixth more CPU.
+ * The size of a chunk. Node allocates chunks of 256 KiB outside the heap each time, which makes V8 collect more often: a list of 2 MiB took
+ * a sixth more CPU.
  */
 const CHUNK = 64 * 1024;
 const FIRST = 4 * 1024;
-/** Bytes that a loop copies sooner than a view of them is made. */
+/** Up to this number of bytes, a loop is faster than a view. */
 const FEW = 64;
 
 /**
- * Gathers pieces into chunks with one copy each. A body that stays below one chunk takes no more memory than it needs, give or take a
- * factor of four; of a longer one there is never more than a chunk here, plus the piece that is longer than one.
+ * Collects pieces into chunks with one copy each. A body below one chunk takes at most four times its size in memory; of a longer one, at
+ * most one chunk is held, and one longer piece.
  */
 export class ChunkWriter {
   #chunk: Buffer = Buffer.allocUnsafeSlow(FIRST);
@@ -43,7 +43,7 @@ export class ChunkWriter {
     this.#used += end - start;
   }
 
-  /** The chunks that are full by now. */
+  /** The chunks that are full. */
   *taken(): Generator<Uint8Array> {
     if (this.#full.length === 0) return;
     const full = this.#full;
@@ -51,7 +51,7 @@ export class ChunkWriter {
     yield* full;
   }
 
-  /** Writes the rest, when nothing more is to come. */
+  /** The rest, at the end. */
   *rest(): Generator<Uint8Array> {
     yield* this.taken();
     if (this.#used > 0) yield this.#chunk.subarray(0, this.#used);

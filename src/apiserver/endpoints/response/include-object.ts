@@ -1,10 +1,10 @@
 import { fieldInvalid, formatFieldError } from '../../../api/field-error.ts';
 import { newBadRequest } from '../../../api/status-error.ts';
 
-/** The object that a row of a table carries beside its cells. */
+/** The object in a row of a table, beside the cells. */
 export type IncludeObject = 'Metadata' | 'Object' | 'None';
 
-/** The query parameter `includeObject`; 400 for a value that is not one of the three (API-430). */
+/** The query parameter `includeObject`; throws a 400 for an unknown value (API-430). */
 export function parseIncludeObject(value: string | null | undefined): IncludeObject {
   if (value === null || value === undefined || value === '') return 'Metadata';
   if (value === 'Metadata' || value === 'Object' || value === 'None') return value;

@@ -60,7 +60,7 @@ export async function writeList(scope: ResourceScope, listed: ListPage): Promise
   return answer(200, mediaType, await formatObject({ ...head, items } as KubeObject, representation));
 }
 
-/** kube-apiserver lists metadata from a cache, which does not fill while the webhook fails. */
+/** kube-apiserver lists metadata from a cache, which does not become ready while the webhook fails. */
 export function refuseUnconverted(): never {
   throw newTooManyRequests('storage is (re)initializing', RETRY_AFTER_S);
 }
@@ -86,18 +86,18 @@ async function writeMetadataList(scope: ResourceScope, page: ListPage): Promise<
   return answer(200, representation.mediaType, await formatObject({ ...head, items } as KubeObject, representation));
 }
 
-/** Bytes of `{"kind":"Pod","apiVersion":"v1",`, with which every stored object of the kind begins. */
+/** The length of `{"kind":"Pod","apiVersion":"v1",`, with which every stored object of the kind begins. */
 function itemPrefix(info: ResourceScope['info']): number {
   return Buffer.byteLength(`{"kind":${JSON.stringify(info.kind)},"apiVersion":${JSON.stringify(apiVersionOf(info))},`);
 }
 
-/** Items of typed lists carry no type of their own (API-091). */
+/** Items of typed lists have no type of their own (API-091). */
 function withoutType(object: KubeObject): KubeObject {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
   return rest;
 }
 
-/** `strip`: bytes of each item replaced by its opening brace; 0 keeps the item whole. */
+/** `strip` is the number of bytes of each item that its opening brace replaces; 0 keeps the whole item. */
 function* jsonList(head: object, items: Iterable<ServedObject>, strip: number): Generator<Uint8Array> {
   const writer = new ChunkWriter();
   writer.bytes(listStart(head));
@@ -150,7 +150,7 @@ function listStart(head: object): Uint8Array {
   return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
 }
 
-/** A list of one chunk is a finished body, a longer one is made while it is sent. */
+/** A list of one chunk is a complete body; a longer one is encoded while it is sent. */
 function joined(chunks: Generator<Uint8Array>): HttpResponse['body'] {
   const first = chunks.next();
   if (first.done === true) return new Uint8Array(0);

@@ -11,7 +11,7 @@ import { tableFor } from './table-answer.ts';
 export async function writeObject(scope: ResourceScope, status: number, object: ServedObject): Promise<HttpResponse> {
   const { representation } = scope;
   const { mediaType, transform, pretty } = representation;
-  // Metadata too is shown in a version that the object can be converted to (API-464).
+  // Metadata also requires that the object can be converted to the requested version (API-464).
   await scope.resource.shown([object]);
   if (transform === undefined) {
     const asStored = mediaType === JSON_TYPE && !pretty;
@@ -33,7 +33,7 @@ export async function writeObject(scope: ResourceScope, status: number, object: 
   );
 }
 
-/** Throws when the requested representation does not fit the shape of the answer (API-025). */
+/** Throws if the requested representation does not fit the shape of the answer (API-025). */
 export function refuseMismatch({ info, representation }: ResourceScope, shape: 'object' | 'list' | 'watch'): void {
   const goType = `*${info.version}.${shape === 'list' ? info.listKind : info.kind}`;
   const custom = info.typeName === undefined;

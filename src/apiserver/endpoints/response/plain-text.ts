@@ -8,7 +8,7 @@ export function plainText(status: number, text: string, headers: Record<string, 
   };
 }
 
-/** API-004: outside of every served group. */
+/** The 404 of a path outside of all served groups (API-004). */
 export function pageNotFound(): HttpResponse {
   return plainText(404, '404 page not found\n');
 }

@@ -12,29 +12,29 @@ import type { Clock } from '../../../base/time/clock.ts';
 import type { ServedObject } from '../../registry/object/served-object.ts';
 
 interface ProtobufList {
-  /** Read twice; the same both times. */
+  /** Iterated twice, with the same items both times. */
   readonly items: Iterable<ServedObject>;
   readonly metadata: ListMeta;
   readonly clock: Clock;
   readonly encoding: ListEncoding;
 }
 
-/** How a list of one kind is written. */
+/** The encoding of a list of one kind. */
 export interface ListEncoding {
-  /** Objects encoded together have so many bytes where they are stored, and one more object's. */
+  /** The stored bytes of objects that are encoded together, at most this and one object. */
   readonly batchBytes: number;
   frame(metadata: ListMeta, itemBytes: number): ListFrame;
-  /** Items as they stand in the list, one after the other. */
+  /** Items in the form of the list, one after the other. */
   encode(items: readonly ServedObject[]): Uint8Array;
-  /** How many bytes {@link encode} makes of them. */
+  /** The number of bytes that {@link encode} would produce. */
   measure(items: readonly ServedObject[]): number;
-  /** The same where it takes no work. */
+  /** The same if it is known without work. */
   knownLength(items: readonly ServedObject[]): number | undefined;
 }
 
 /** PartialObjectMetadataList, whatever the kind of the items. */
 export const metadataEncoding: ListEncoding = {
-  // Most of an object is something else.
+  // Metadata is a small part of most objects.
   batchBytes: 4 * 1024 * 1024,
   frame: partialObjectMetadataListFrame,
   encode: encodeListItems,
@@ -42,7 +42,7 @@ export const metadataEncoding: ListEncoding = {
   knownLength: knownListLength,
 };
 
-/** Whole objects of a built-in kind. */
+/** Encodes whole objects of a built-in kind. */
 export function typedEncoding(
   typeName: string,
   list: { readonly apiVersion: string; readonly kind: string },
@@ -64,18 +64,18 @@ export function typedEncoding(
   };
 }
 
-/** Items encoded together. */
+/** Maximum number of items that are encoded together. */
 const BATCH = 256;
-/** Batches measured in one turn of the event loop. */
+/** Number of batches that are measured in one turn of the event loop. */
 const TURN = 8;
-/** A list up to here is one body. */
+/** Maximum size of a list that is sent as one body. */
 const WHOLE_BYTES = 256 * 1024;
-/** The most encoded bytes that are kept after measuring; the rest is encoded again. */
+/** Maximum encoded bytes that are kept after measuring; the rest is encoded again. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 /**
- * A list in protobuf (API-523, API-520). A message begins with its length, so that of all items has to be known before the
- * first byte leaves: where it is not, a list beyond {@link KEPT_BYTES} is encoded twice, and never in memory as a whole.
+ * A list in protobuf (API-523, API-520). A message begins with its length, so the length of all items must be known before the first byte
+ * is sent. A list beyond {@link KEPT_BYTES} of unknown length is encoded twice, and is never in memory as a whole.
  */
 export async function protobufList(list: ProtobufList): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
   const { encoding } = list;

@@ -4,7 +4,7 @@ import { parseIncludeObject } from './include-object.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import type { Table, TableMeta, TableRow, tableConvertor as makeTableConvertor, WatchTables } from './table.ts';
 
-/** Objects as rows (API-430). The printers are loaded with the first table. `list` is absent for a single object. */
+/** Objects as rows of a table (API-430). The printers are loaded with the first table. `list` is absent for a single object. */
 export async function tableFor(
   scope: ResourceScope,
   objects: Iterable<ServedObject>,
@@ -22,13 +22,13 @@ export async function tableFor(
   return table as unknown as KubeObject;
 }
 
-/** A table whose rows are made while they are read, so that a long one is never in memory as a whole. */
+/** A table whose rows are created while they are read, so that a long one is never in memory as a whole. */
 export interface TableRows {
   readonly head: Omit<Table, 'rows'>;
   readonly rows: Iterable<TableRow>;
 }
 
-/** The same as {@link tableFor} of a list, in two parts. */
+/** {@link tableFor} of a list, in two parts. */
 export async function tableRows(
   scope: ResourceScope,
   objects: Iterable<ServedObject>,
@@ -63,7 +63,7 @@ export async function watchTablesFor(scope: ResourceScope): Promise<WatchTables>
   });
 }
 
-/** A custom resource brings its columns along; a subresource of another kind has that kind's. */
+/** A custom resource has the columns of its definition. A subresource of another kind has those of that kind. */
 function convertorOf(
   { info, resource }: ResourceScope,
   tableConvertor: TableConvertorOf,

@@ -7,7 +7,7 @@ import type { Cell, PrinterColumn, TableColumnDefinition } from '../../printers/
 import { printerColumnsFor } from '../../printers/printer-columns.ts';
 import type { IncludeObject } from './include-object.ts';
 
-/** `meta.k8s.io` Tables (API-430): what `kubectl get` prints. */
+/** `meta.k8s.io` Tables (API-430), which `kubectl get` prints. */
 export interface TableRow {
   readonly cells: readonly Cell[];
   /** Only pods have one: `Completed`. */
@@ -26,7 +26,7 @@ export interface Table {
   readonly kind: 'Table';
   readonly apiVersion: string;
   readonly metadata: TableMeta;
-  /** Null in every watch event but the first. */
+  /** Null in every watch event except the first. */
   readonly columnDefinitions: readonly TableColumnDefinition[] | null;
   readonly rows: readonly TableRow[];
 }
@@ -37,21 +37,21 @@ export interface TableMeta {
   readonly remainingItemCount?: number;
 }
 
-/** How objects of one kind become rows. `row` leaves the object out; {@link tableOf} adds what the client wants of it. */
+/** Converts objects of one kind to rows. `row` leaves out the object; {@link tableOf} adds what the client requests of it. */
 export interface TableConvertor {
   readonly columns: readonly TableColumnDefinition[];
   row(object: KubeObject, now: number): TableRow;
 }
 
 /**
- * Convertor of a resource, or of the kind a subresource answers with (`scale`). A custom resource has the columns its
- * definition gives, by default its age (API-435).
+ * The convertor of a resource, or of a subresource's kind (`scale`). A custom resource has the columns of its definition, by default its
+ * age (API-435).
  */
 export function tableConvertor(
   info: Pick<ResourceInfo, 'group' | 'version' | 'kind'> & Partial<Pick<ResourceInfo, 'typeName' | 'resource'>>,
   custom?: readonly CustomColumn[],
 ): TableConvertor {
-  // A row with a resource but no type is a custom resource; kinds of subresources have neither.
+  // A row with a resource but no type belongs to a custom resource; kinds of subresources have neither.
   const isCustom = custom !== undefined || (info.resource !== undefined && info.typeName === undefined);
   const columns = isCustom ? customPrinterColumns(custom ?? []) : printerColumnsFor(info);
   const conditionsOf = info.group === '' && info.kind === 'Pod' ? podConditions : undefined;
@@ -67,13 +67,13 @@ export function tableConvertor(
 
 export interface TableOptions {
   readonly includeObject: IncludeObject;
-  /** Version of `meta.k8s.io` that was asked for; default v1. */
+  /** The requested version of `meta.k8s.io`; default v1. */
   readonly version?: 'v1' | 'v1beta1';
-  /** Epoch milliseconds: ages are counted to it. */
+  /** Epoch milliseconds, for ages. */
   readonly now: number;
-  /** Metadata of the list; absent for a single object, whose resourceVersion stands for the table (API-432). */
+  /** The metadata of the list. Absent for a single object, whose resourceVersion becomes that of the table (API-432). */
   readonly list?: TableMeta;
-  /** A watch sends the column definitions with its first event only. */
+  /** A watch sends the column definitions only with its first event. */
   readonly columnDefinitions?: 'included' | 'omitted';
 }
 
@@ -89,14 +89,14 @@ export function tableOf(convertor: TableConvertor, objects: readonly KubeObject[
   };
 }
 
-/** The row of one object, with what the client wants of the object itself. */
+/** The row of one object, with what the client requests of the object. */
 export function rowOf(convertor: TableConvertor, object: KubeObject, options: TableOptions): TableRow {
   const row = convertor.row(object, options.now);
   const shown = included(object, options.includeObject, options.version ?? 'v1');
   return shown === undefined ? row : { ...row, object: shown };
 }
 
-/** Turns the objects of one watch into tables; keeps in mind whether the definitions have been sent. */
+/** Converts the objects of one watch to tables, and remembers whether the column definitions were sent. */
 export class WatchTables {
   readonly #convertor: TableConvertor;
   readonly #options: Omit<TableOptions, 'now' | 'columnDefinitions' | 'list'>;
@@ -107,7 +107,7 @@ export class WatchTables {
     this.#options = options;
   }
 
-  /** Table of the object of one event. A bookmark becomes a table too: an empty row with its resourceVersion. */
+  /** The table of one event's object. A bookmark becomes an empty row with its resourceVersion. */
   next(object: KubeObject, now: number): Table {
     const columnDefinitions = this.#sent ? 'omitted' : 'included';
     this.#sent = true;
@@ -117,7 +117,7 @@ export class WatchTables {
 
 function included(object: KubeObject, wanted: IncludeObject, version: 'v1' | 'v1beta1'): unknown {
   if (wanted === 'Object') return object;
-  // The bookmark that ends the initial events is recognised by its annotation, so that is always sent (API-430).
+  // Clients recognize the bookmark after the initial events by its annotation, so it is always sent (API-430).
   if (wanted === 'None' && object.metadata?.annotations?.[INITIAL_EVENTS_END] !== 'true') return undefined;
   return partialObjectMetadata(object.metadata ?? {}, version);
 }
@@ -150,7 +150,7 @@ const COMPLETED: Readonly<Record<string, string>> = {
   Failed: 'All containers ended, at least one of them with an error.',
 };
 
-/** A finished pod says so in its row, so that clients can grey it out (API-437). */
+/** The row of a finished pod has a condition, so that clients can grey it out (API-437). */
 function podConditions(pod: KubeObject): readonly TableRowCondition[] | undefined {
   const reason = textAt(pod, 'status', 'phase');
   const message = COMPLETED[reason];

@@ -13,18 +13,18 @@ import { partialObjectMetadata } from './partial-metadata.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import { watchTablesFor } from './table-answer.ts';
 
-/** Events of one watch as bytes of its stream, in the negotiated representation (API-121, 133, 134). */
+/** Encodes the events of one watch in the negotiated representation (API-121, 133, 134). */
 export interface WatchEncoder {
-  /** Names the bytes of an event: watchers with the same name get the same ones. Absent: each watcher gets its own. */
+  /** The key of an event's bytes: watchers with the same key get the same bytes. If absent, each watcher encodes its own. */
   readonly shared?: string;
-  /** All of a batch, unfiltered; made once for all watchers of the same representation. */
+  /** Encodes a whole batch, unfiltered, once for all watchers of the same representation. */
   batch(batch: EventBatch): Uint8Array;
   event(event: CacheEvent): Uint8Array;
   bookmark(metadata: ObjectMeta): Uint8Array;
   error(status: Status): Uint8Array;
 }
 
-/** Loads the codec the watch needs, so that encoding itself never waits. */
+/** Loads the codec that the watch needs, so that encoding itself never waits. */
 export async function watchEncoder(scope: ResourceScope): Promise<WatchEncoder> {
   const { mediaType, transform } = scope.representation;
   if (transform?.kind === 'Table') return tableEncoder(scope);
@@ -35,7 +35,7 @@ export async function watchEncoder(scope: ResourceScope): Promise<WatchEncoder> 
 
 type EncodeEvent = (event: CacheEvent) => Uint8Array;
 
-/** `name` is that of the bytes: the same for all watchers that get the same ones. */
+/** `name` is the key of the bytes: watchers with the same key share them. */
 function sharing(name: string, encode: EncodeEvent): Pick<WatchEncoder, 'shared' | 'batch' | 'event'> {
   return { shared: name, batch: (batch) => batch.frame(name, encode), event: (event) => event.frame(name, encode) };
 }
@@ -45,8 +45,8 @@ function servedOf(resource: ResourceStore): (event: CacheEvent) => ServedObject 
 }
 
 /**
- * Names metadata among the bytes of an event. Versions share the event, and what one of them has no field for stands in its
- * annotations: only metadata that is served as it is stored is surely the same in others.
+ * The key of metadata among the bytes of an event. Versions share events, and fields that one version lacks are in its annotations, so only
+ * metadata that is served as stored is certainly the same in all versions.
  */
 function metadataName({ resource, info }: ResourceScope): string {
   return resource.servesStoredBytes ? 'metadata' : `metadata ${apiVersionOf(info)}`;
@@ -125,7 +125,7 @@ async function protobufEncoder(scope: ResourceScope, { representation, version }
   };
 }
 
-/** Only the first table has columns, so tables are made for each watcher. */
+/** Only the first table has columns, so each watcher encodes its own tables. */
 async function tableEncoder(scope: ResourceScope): Promise<WatchEncoder> {
   const { resource, info } = scope;
   const { clock } = resource.environment;

@@ -4,26 +4,26 @@ import type { CacheWatch, WatchStep } from '../../storage/cache/cache-watch.ts';
 
 export type WatchMoment =
   | WatchStep
-  /** Time for a bookmark, while nothing else is to be said. */
+  /** A bookmark is due, and nothing else is to be sent. */
   | { readonly kind: 'bookmark' }
-  /** The time of the watch is over. */
+  /** The watch has timed out. */
   | { readonly kind: 'timeout' };
 
 export interface WatchStreamOptions {
   readonly watch: CacheWatch;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Times from the start at which a bookmark is due, ascending; none when the client wants none. */
+  /** Times from the start at which a bookmark is due, ascending; empty if the client wants none. */
   readonly bookmarks: Iterable<number>;
-  /** Bytes for what happened; undefined for nothing. Those for `closed` and `timeout` are the last. */
+  /** The bytes for an event; undefined for none. Those for `closed` and `timeout` are the last. */
   encode(moment: WatchMoment): Uint8Array | undefined | Promise<Uint8Array | undefined>;
   /** Aborted when the client goes away. */
   readonly signal: AbortNotice | undefined;
 }
 
 /**
- * The body of a watch: waits for the cache, for bookmark time and for the end, whichever comes first. Pulled by one reader; what
- * it does not pull stays in the cache's shared ring, so a slow reader holds no buffer here.
+ * The body of a watch. It waits for the cache, a bookmark or the end, whichever comes first. One reader pulls it. Events that are not
+ * pulled stay in the cache's shared ring, so a slow reader has no buffer here.
  */
 export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   readonly #options: WatchStreamOptions;
@@ -31,7 +31,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   readonly #deadline: Timer;
   readonly #bookmarks: Iterator<number>;
   #bookmarkTimer: Timer | undefined;
-  /** Events that the reader does not have yet. */
+  /** Events that the reader has not received yet. */
   #due: { step?: WatchStep; bookmark: boolean; timeout: boolean } = { bookmark: false, timeout: false };
   #asking = false;
   #wake: (() => void) | undefined;
@@ -72,11 +72,11 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     return { done: true, value: undefined };
   }
 
-  /** The client went away, or the server does. A `next` under way ends. */
+  /** The client or the server closes the watch. A pending `next` ends. */
   close(): void {
     if (this.#ended) return;
     this.#ended = true;
-    // A signal may outlive many watches.
+    // The signal may outlive many watches, so its listener is removed.
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
     this.#deadline.cancel();
     this.#bookmarkTimer?.cancel();
@@ -93,7 +93,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     }
   }
 
-  /** The next event: those of the cache come before the timeout, bookmarks come last. */
+  /** The next event: events of the cache come before the timeout, bookmarks come last. */
   async #moment(): Promise<WatchMoment> {
     for (;;) {
       const due = this.#due;
@@ -104,7 +104,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
         return step;
       }
       this.#ask();
-      // The step may be there already; a turn of the microtask queue shows.
+      // The step may already be resolved, which a turn of the microtask queue shows.
       if (due.timeout || due.bookmark) {
         await Promise.resolve();
         if (this.#due.step !== undefined) continue;

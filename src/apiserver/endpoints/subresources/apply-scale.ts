@@ -12,8 +12,8 @@ import { parseApplyOptions } from '../request/write-options.ts';
 import { liveScale, replicasPaths, scaleParent, scaleSchema, withMissingNumber } from './scale-parent.ts';
 
 /**
- * PATCH of `/scale` with an apply configuration (API-210, API-331): the Scale is applied to as an object of its own, whose
- * managers are those of the replicas; afterwards they are entered into the object's.
+ * PATCH of `/scale` with an apply configuration (API-210, API-331). The Scale is applied as an object of its own, whose managers are those
+ * of the replicas; then the object's managers are updated.
  */
 export async function handleApplyScale(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, name } = scope;

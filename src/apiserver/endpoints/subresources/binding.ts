@@ -35,7 +35,7 @@ export function handleBinding(scope: ResourceScope): Promise<HttpResponse> {
   return bind(scope, { pods: scope.resource, podName: scope.name });
 }
 
-/** `POST bindings`: the same, the pod is named in the body. */
+/** `POST bindings`: the same, with the pod's name in the body. */
 export function handleBindings(scope: ResourceScope): Promise<HttpResponse> {
   const pods = scope.resource.siblings.find('', 'v1', 'pods');
   if (pods === undefined) throw newPathNotFound();
@@ -44,7 +44,7 @@ export function handleBindings(scope: ResourceScope): Promise<HttpResponse> {
 
 interface Bound {
   readonly pods: ResourceStore;
-  /** The name in the path; absent where only the body names the pod. */
+  /** The name in the path; absent if only the body names the pod. */
   readonly podName?: string;
 }
 

@@ -3,14 +3,14 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newUntypedInternal } from '../../../api/status-error.ts';
 import type { ScalePaths } from '../../registry/strategy.ts';
 
-/** The values that a Scale shows; undefined where the object lacks them. */
+/** The values of a Scale; undefined if the object lacks them. */
 export interface ScaleValues {
   readonly wanted: number | undefined;
   readonly current: number | undefined;
   readonly selector: string;
 }
 
-/** Reads the values of a Scale at the paths that the definition names (API-467). */
+/** Reads the values of a Scale from the definition's paths (API-467). */
 export function customScale(parent: KubeObject, paths: ScalePaths): ScaleValues {
   const selector = paths.labelSelector === undefined ? undefined : valueAt(parent, paths.labelSelector);
   return {
@@ -20,7 +20,7 @@ export function customScale(parent: KubeObject, paths: ScalePaths): ScaleValues 
   };
 }
 
-/** A copy with the number at its place; objects on the way there are made where they are missing. */
+/** A copy with the number at its path; missing objects on the path are created. */
 export function withCustomReplicas(parent: KubeObject, { specReplicas }: ScalePaths, replicas: number): KubeObject {
   const steps = stepsOf(specReplicas);
   const copy: KubeObject = { ...parent };
@@ -38,7 +38,7 @@ export function withCustomReplicas(parent: KubeObject, { specReplicas }: ScalePa
   return copy;
 }
 
-/** The value at a path like `.spec.replicas`; undefined when something on the way is missing. */
+/** The value at a path like `.spec.replicas`; undefined if part of the path is missing. */
 export function valueAt(object: KubeObject, path: string): unknown {
   let value: unknown = object;
   for (const step of stepsOf(path)) {

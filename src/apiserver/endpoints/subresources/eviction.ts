@@ -26,7 +26,7 @@ interface Pod extends KubeObject {
   status?: { phase?: string; conditions?: { type?: string; status?: string }[] };
 }
 
-/** `POST pods/<n>/eviction` (API-317..319): a deletion that disruption budgets may refuse. */
+/** `POST pods/<n>/eviction` (API-317..319): a deletion that PodDisruptionBudgets may refuse. */
 export async function handleEviction(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, namespace, name, info } = scope;
   const write = parseWriteOptions(context.query, 'CreateOptions');
@@ -46,12 +46,12 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
     object: eviction,
     context: at,
   });
-  // The Eviction was admitted; what follows from it is not asked about again, upstream as here.
+  // The Eviction passed admission, so, as upstream, the deletion does not pass it again.
   const admitted = { ...at, admission: 'skipped' } as const;
   const pod: Pod = (await resource.get(namespace, name)).object();
   requirePreconditions(pod, options);
   if (!ignoresBudgets(pod)) await spendDisruption(resource, pod, at);
-  // Marking the pod has changed its version; the uid still says that it is the same one.
+  // Marking the pod has changed its version; its uid still identifies it.
   const { resourceVersion: _version, ...preconditions } = options.preconditions ?? {};
   await updateObject(resource, {
     namespace,
@@ -75,7 +75,7 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
   return statusResponse({ ...successStatus({}), code: 201 }, scope.representation);
 }
 
-/** API-317: both versions have the same fields; admission sees policy/v1 (`pkg/registry/core/pod/storage/eviction.go`). */
+/** Both versions have the same fields; admission sees policy/v1 (API-317; `pkg/registry/core/pod/storage/eviction.go`). */
 async function decodeEviction(context: RequestContext, validation: FieldValidation): Promise<KubeObject> {
   const body = await decodeBody(context, { kind: 'Eviction', protobuf: 'accepted' });
   const version = body.object.apiVersion === 'policy/v1beta1' ? 'v1beta1' : 'v1';
@@ -101,19 +101,19 @@ function evictionOptions(eviction: KubeObject, dryRun: boolean): DeleteOptions {
   return dryRun ? { ...options, dryRun: ['All'] } : options;
 }
 
-/** Before the pod is marked and a budget spent: an eviction that is refused changes nothing (API-242). */
+/** This comes before the pod is marked and a budget is spent, because a refused eviction changes nothing (API-242). */
 function requirePreconditions(pod: KubeObject, options: DeleteOptions): void {
   const conflict = checkDeletePreconditions(pod, options, { group: '', kind: 'Pod' });
   if (conflict !== undefined) throw conflict;
 }
 
-/** Pods that serve nobody any more, or not yet. */
+/** True for pods that are not serving, because they have finished or not started. */
 function ignoresBudgets(pod: Pod): boolean {
   const phase = pod.status?.phase ?? '';
   return phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending' || Boolean(pod.metadata?.deletionTimestamp);
 }
 
-/** The pod with the condition that says why it is evicted (API-319). */
+/** The pod with the condition that gives the reason of its eviction (API-319). */
 function withDisruptionTarget(pod: Pod, now: string): KubeObject {
   const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== 'DisruptionTarget');
   const condition = {

@@ -37,7 +37,7 @@ function withFinalizers(previous: KubeObject, sent: KubeObject): KubeObject {
   const { uid, resourceVersion } = sent.metadata ?? {};
   const { finalizers: _old, ...spec } = copyJson(previous['spec'] ?? {}) as Record<string, unknown>;
   const { finalizers } = (sent['spec'] ?? {}) as Record<string, unknown>;
-  // A copy of its own, for plug-ins to change.
+  // A separate copy, which plug-ins may change.
   const { metadata, ...rest } = copyJson(previous);
   return {
     ...rest,

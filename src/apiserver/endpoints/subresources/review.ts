@@ -9,7 +9,7 @@ import { writeObject } from '../response/object-writer.ts';
 import { type ResourceScope, writeContext } from '../request/resource-scope.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
 
-/** Answers a question that is asked by creating an object; nothing is stored (API-373, API-374). */
+/** Answers a review, which a client creates; nothing is stored (API-373, API-374). */
 export type Reviewer = (
   info: ResourceInfo,
   body: KubeObject,

@@ -69,7 +69,7 @@ function pick(meta: { [K in keyof ObjectMeta]: ObjectMeta[K] | undefined }): Obj
   return Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined)) as ObjectMeta;
 }
 
-/** Replication controllers select by a plain map, the others by a LabelSelector. */
+/** Replication controllers have a plain map as selector, the others a LabelSelector. */
 function selectorText(parent: KubeObject, selector: Record<string, unknown> | undefined): string {
   if (selector === undefined) return '';
   const matchLabels = parent.kind === 'ReplicationController' ? { matchLabels: selector } : selector;
@@ -79,13 +79,13 @@ function selectorText(parent: KubeObject, selector: Record<string, unknown> | un
 export interface Scaling {
   readonly method: UpdateRequest['method'];
   readonly dryRun: boolean;
-  /** The managers afterwards, where an apply computed them. Absent: the writer of the number. */
+  /** The managers afterwards, if an apply computed them. If absent, the writer manages the number. */
   readonly managers?: (parent: KubeObject, scale: KubeObject) => ManagedFieldsEntry[] | undefined;
-  /** The Scale the client wants, from the parent as it is. */
+  /** The Scale that the client wants, computed from the current parent. */
   wanted(parent: KubeObject): KubeObject | Promise<KubeObject>;
 }
 
-/** Where the versions of the parent have the number; see {@link ReplicasPaths}. */
+/** The replica path in each version of the parent; see {@link ReplicasPaths}. */
 export function replicasPaths({ strategy, siblings, info }: ResourceStore): ReplicasPaths {
   return (apiVersion) => {
     const { group = '', version = '' } = parseGroupVersion(apiVersion) ?? {};
@@ -115,7 +115,7 @@ function managersAfterUpdate(
   return managersAfterScaling({ entries, replicas: replicasPaths(resource), apiVersion }, { manager, replicas });
 }
 
-/** A patch that leaves out a missing number differs from one that sets 0. */
+/** Distinguishes a patch that leaves out a missing number from one that sets 0. */
 const NOT_SET = -2_147_483_648;
 
 export function patchedScale({ resource }: ResourceScope, parent: KubeObject): KubeObject {
@@ -127,14 +127,14 @@ function hasNumber({ strategy }: ResourceStore, parent: KubeObject): boolean {
   return strategy.scale === undefined || customScale(parent, strategy.scale).wanted !== undefined;
 }
 
-/** The Scale that an apply starts from: a number that is not there yet has no manager, so no manager is in the way. */
+/** The Scale that an apply starts from. A number that does not exist yet has no manager, so there is no conflict. */
 export function liveScale({ resource }: ResourceScope, parent: KubeObject): KubeObject {
   return scaleOf(parent, resource.strategy.scale);
 }
 
 /**
- * Marks a number that neither the parent nor the applied Scale has. Upstream shows the mark to the apply, and cannot apply to the Scale
- * of a custom resource at all (API-467).
+ * Marks a number that neither the parent nor the applied Scale has. Upstream passes the mark to the apply, and cannot apply to the Scale of
+ * a custom resource at all (API-467).
  */
 export function withMissingNumber({ resource }: ResourceScope, parent: KubeObject, scale: KubeObject): KubeObject {
   const missing = (scale as Workload).spec?.replicas === undefined && !hasNumber(resource, parent);
@@ -167,13 +167,13 @@ export async function scaleParent(
       of: (parent) => scaleOf(parent, paths),
       merge: (parent, scale) => scaled(parent, scale, paths),
     },
-    // Its managers are settled above.
+    // Its managers are determined above.
     context: { ...writeContext(scope, dryRun), tracking: { by: 'apply' } },
   });
   return writeScale(scope, result.object.object());
 }
 
-/** The parent with the number of a Scale. 400, 422 for one that cannot be. */
+/** The parent with the number of a Scale. Throws a 400 or 422 for an invalid one. */
 function scaled(parent: KubeObject, scale: KubeObject, paths: ScalePaths | undefined): KubeObject {
   const replicas = (scale as Workload).spec?.replicas ?? 0;
   if (replicas === NOT_SET && paths !== undefined) {
@@ -193,7 +193,7 @@ function withReplicas(parent: KubeObject, replicas: number): KubeObject {
 function withPreconditions(parent: KubeObject, scale: ObjectMeta): KubeObject {
   const metadata: ObjectMeta = { ...parent.metadata };
   if (scale.uid !== undefined && scale.uid !== '') metadata.uid = scale.uid;
-  // Without a version the scale is unconditional, and the stored one always passes.
+  // Without a version the scale is unconditional, so the stored version is used, which always passes.
   if (scale.resourceVersion !== undefined && scale.resourceVersion !== '') {
     metadata.resourceVersion = scale.resourceVersion;
   }

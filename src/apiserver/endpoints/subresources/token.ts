@@ -43,7 +43,7 @@ interface Pod extends KubeObject {
   spec?: { serviceAccountName?: string; nodeName?: string };
 }
 
-/** `POST serviceaccounts/<n>/token` (API-377). Without an issuer 503: said, instead of a made-up token. */
+/** `POST serviceaccounts/<n>/token` (API-377). Without an issuer, it is a 503 instead of an invented token. */
 export function tokenEndpoint(
   tokens: ServiceAccountTokens | undefined,
 ): (scope: ResourceScope) => Promise<HttpResponse> {
@@ -119,7 +119,7 @@ function validateExpiration(seconds: number): void {
   if (problem !== undefined) throw newInvalid(KIND, '', [fieldInvalid('spec.expirationSeconds', seconds, problem)]);
 }
 
-/** The object whose existence keeps the token valid. */
+/** The object to which the token is bound. */
 async function bindingOf(scope: ResourceScope, reference: BoundObjectReference | undefined): Promise<Binding> {
   if (reference === undefined) return {};
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference;
@@ -147,7 +147,7 @@ async function bindingOf(scope: ResourceScope, reference: BoundObjectReference |
   throw newBadRequest(`cannot bind token to object of type ${formatGroupVersionKind({ ...gv, kind })}`);
 }
 
-/** A node that does not exist is still given by its name. */
+/** A node that does not exist is included by name only. */
 async function nodeClaim(scope: ResourceScope, name: string): Promise<ObjectClaim> {
   try {
     const { uid = '' } = (await siblingOf(scope, 'nodes', name)).metadata();

@@ -16,10 +16,10 @@ async function admitConnection(scope: ResourceScope, { name: subresource, kind }
   await admitTransient(resource, { ...write, context: writeContext(scope, false) });
 }
 
-/** log, exec, attach, portforward, proxy: nothing here runs containers or reaches nodes (API-320). Never a hang. */
+/** Refuses log, exec, attach, portforward and proxy, because the server runs no containers and reaches no nodes (API-320). Never hangs. */
 export async function handleConnect(scope: ResourceScope): Promise<HttpResponse> {
   const { resource, namespace, name, subresource, info } = scope;
-  // Reading a log is a GET and not asked about.
+  // Reading a log is a GET, which does not pass admission.
   if (subresource !== undefined && subresource.name !== 'log') await admitConnection(scope, subresource);
   const object = (await resource.get(namespace, name)).object();
   const what = subresource?.name ?? '';

@@ -8,7 +8,7 @@ import { parseListOptions, validateListOptions } from '../request/list-options.t
 import { writeList } from '../response/list-writer.ts';
 import { deletionContext, type ResourceScope } from '../request/resource-scope.ts';
 
-/** Section 13.1: list options always come from the query. */
+/** List options always come from the query. */
 export async function handleDeleteCollection(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, namespace } = scope;
   const list = parseListOptions(context.query);

@@ -41,13 +41,13 @@ function shownAs(decision: DeleteResult['decision'], object: KubeObject): Delete
   return outcome === 'update' ? { outcome, object, reason } : { outcome, object, answer: decision.answer, reason };
 }
 
-/** API-240: a body counts alone, even if the query says something else. */
+/** If there is a body, the query is ignored (API-240). */
 export async function readDeleteOptions(context: RequestContext): Promise<DeleteOptions> {
   const { body } = context.request;
   let options: DeleteOptions;
   if (body !== undefined && body.length > 0) {
     const { object } = await decodeBody(context, { kind: 'DeleteOptions', protobuf: 'accepted' });
-    // The options are the same in every group and version, also in those that nobody serves.
+    // The options are the same in every group and version, served or not.
     options = deleteOptionsFromBody(object);
   } else {
     options = context.query.size === 0 ? {} : deleteOptionsFromQuery(context.query);

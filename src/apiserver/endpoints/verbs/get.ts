@@ -5,7 +5,7 @@ import { listRevision } from '../request/list-options.ts';
 import { writeObject } from '../response/object-writer.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 
-/** API-090: reads are of the newest state, which is as new as any revision that has happened. */
+/** Reads the newest state, which satisfies any version that exists (API-090). */
 export async function handleGet(scope: ResourceScope): Promise<HttpResponse> {
   const { resource, namespace, name, context } = scope;
   const wanted = listRevision(context.query.get('resourceVersion') ?? '');

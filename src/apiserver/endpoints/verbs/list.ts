@@ -6,7 +6,7 @@ import { writeList } from '../response/list-writer.ts';
 import { refuseMismatch } from '../response/object-writer.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 
-/** API-091..103. */
+/** GET of a collection (API-091..103). */
 export async function handleList(scope: ResourceScope): Promise<HttpResponse> {
   const { resource, namespace, context } = scope;
   const options = parseListOptions(context.query);
@@ -14,7 +14,7 @@ export async function handleList(scope: ResourceScope): Promise<HttpResponse> {
   refuseMismatch(scope, 'list');
   const page = await listObjects(resource, {
     selection: new Selection(resource, namespace, options),
-    // API-093: "any state" is served whole.
+    // A list of "any state" is never paged (API-093).
     limit: options.resourceVersion === '0' && options.continueToken === '' ? 0 : Math.max(0, options.limit),
     continueToken: options.continueToken,
     revision: listRevision(options.resourceVersion),

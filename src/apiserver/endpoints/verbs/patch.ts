@@ -21,7 +21,7 @@ import { type FieldValidation, parseWriteOptions } from '../request/write-option
 export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, namespace, name } = scope;
   if (patchType(context) === APPLY_PATCH) return handleApply(scope);
-  // The type of the patch decides which options exist, so it is judged first.
+  // The type of the patch determines which options exist, so it is checked first.
   const patch = readPatchBody(context, resource.schema.typeName);
   const options = parseWriteOptions(context.query, 'PatchOptions');
   const result = await updateObject(resource, {
@@ -53,8 +53,8 @@ interface Patching {
 }
 
 /**
- * The document with the patch applied, as an object of its kind with defaults. Its top level and metadata are new; what is below
- * them is the document's own where the patch does not reach it.
+ * The patched document as an object of its kind with defaults. Its top level and metadata are new; deeper parts are shared with the
+ * document if the patch does not touch them.
  */
 export function patched(document: KubeObject, { patch, expected, validation, context }: Patching): KubeObject {
   const sees = patch.sees === 'metadata' && expected.defaultsMetadata === true ? 'fields' : patch.sees;
@@ -73,13 +73,13 @@ export function patched(document: KubeObject, { patch, expected, validation, con
     }
     for (const finding of findings) context.warn(finding);
   }
-  // The object that was read has its defaults.
+  // The object that was read already has its defaults.
   if (sees === 'metadata') return { ...document, metadata: metadataOf(decoded.object) };
   expected.applyDefaults(decoded.object);
   return decoded.object;
 }
 
-/** A tree of its own down to the members of metadata, of which managedFields is left out; or all of the document. */
+/** A copy down to the members of metadata, without managedFields; or all of the document. */
 function seenPart(document: KubeObject, sees: PatchBody['sees']): KubeObject {
   if (sees === 'everything') return document;
   const { managedFields: _, ...metadata } = document.metadata ?? {};

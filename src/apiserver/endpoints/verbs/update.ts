@@ -15,7 +15,7 @@ export async function handleUpdate(scope: ResourceScope): Promise<HttpResponse> 
   const decode = (): Promise<KubeObject> =>
     decodeObject(context, resource.schema, options.fieldValidation, resource.environment.clock);
   const object = await decode();
-  // Before the uid and the version, which are compared in the store.
+  // This comes before uid and version, which the store compares.
   fillNamespace(object, namespace, resource.info.namespaced);
   checkName(object, name);
   const result = await updateObject(resource, {
@@ -29,7 +29,7 @@ export async function handleUpdate(scope: ResourceScope): Promise<HttpResponse> 
   return writeObject(scope, result.outcome === 'created' ? 201 : 200, result.object);
 }
 
-/** Subresources of the object's own kind whose strategy picks what is theirs; all others stand for the status. */
+/** Subresources of the object's own kind whose strategy picks their part; all others stand for the status. */
 const ownParts: ReadonlySet<string> = new Set(['approval', 'ephemeralcontainers', 'resize']);
 
 export function updatedPart({ subresource }: ResourceScope): Pick<UpdateRequest, 'subresource' | 'part'> {
@@ -37,7 +37,7 @@ export function updatedPart({ subresource }: ResourceScope): Pick<UpdateRequest,
   return { subresource: subresource.name, part: ownParts.has(subresource.name) ? 'whole' : 'status' };
 }
 
-/** An update is applied once as a rule; what is re-applied after a lost race is decoded again, so nothing is copied in vain. */
+/** An update is usually applied once. After a lost race it is decoded again, so nothing is copied in advance. */
 export function freshCopies(first: KubeObject, decodeAgain: () => Promise<KubeObject>): UpdateRequest['next'] {
   let ready: KubeObject | undefined = first;
   return () => {

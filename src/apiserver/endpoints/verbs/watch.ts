@@ -17,11 +17,11 @@ import type { ResourceScope } from '../request/resource-scope.ts';
 import { type WatchEncoder, watchEncoder } from '../response/watch-encoder.ts';
 import { type WatchMoment, WatchStream, type WatchStreamOptions } from '../response/watch-stream.ts';
 
-/** API-127: unless the client says, between half an hour and an hour, so that not all come back at once. */
+/** Default timeout: at random between half an hour and an hour, so that not all watches reconnect at once (API-127). */
 const MIN_TIMEOUT_S = 1800;
-/** Asked-for times are cut to two days: longer ones only hide a broken client. */
+/** Maximum timeout of two days; a client that requests more is probably broken. */
 const MAX_TIMEOUT_S = 2 * 24 * 3600;
-/** A bookmark each minute, and one shortly before the watch ends (API-128). */
+/** Interval of bookmarks; another is sent shortly before the watch ends (API-128). */
 const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 
@@ -51,7 +51,7 @@ export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
   return { status: 200, headers: watchHeaders(scope), body };
 }
 
-/** API-003: only the deprecated prefix has watches with a name (apiserver `pkg/endpoints/handlers/get.go`, `ListResource`). */
+/** Only the deprecated prefix has watches with a name (API-003; apiserver `pkg/endpoints/handlers/get.go`, `ListResource`). */
 function ofName(name: string, options: ListOptions): ListOptions {
   if (name === '') return options;
   const given = parseFieldSelector(options.fieldSelector);
@@ -60,7 +60,7 @@ function ofName(name: string, options: ListOptions): ListOptions {
   throw newBadRequest("fieldSelector metadata.name doesn't match requested name");
 }
 
-/** API-138: a browser's socket would wait for frames that do not come. */
+/** A browser's WebSocket is refused, because it would wait for frames that never come (API-138). */
 function refuseWebSocket(upgrade: string | undefined): void {
   if (upgrade?.toLowerCase().includes('websocket') === true) {
     throw newBadRequest('watches over WebSocket are not served here: send the request without Upgrade');
@@ -77,7 +77,10 @@ interface Opening {
   readonly revision: number;
 }
 
-/** API-122, 124, 129, 132. A revision that is no longer held is returned, not thrown: the stream reports it (API-123). */
+/**
+ * The first version of the watch (API-122, 124, 129, 132). An expired version is returned instead of thrown, because the stream reports it
+ * (API-123).
+ */
 async function openWatch(
   { resource }: ResourceScope,
   selection: Selection,
@@ -102,8 +105,8 @@ async function openWatch(
 }
 
 /**
- * The watch, once the webhook has converted the beginning of its list. The watch is refused before the answer begins if it did not: a
- * client that gets an error inside of a list asks again at once (API-464).
+ * Starts the watch after the webhook has converted its first objects. If that fails, the watch is refused before the answer begins, because
+ * a client that gets an error inside a list retries at once (API-464).
  */
 async function convertedStart(watch: CacheWatch, resource: ResourceStore): Promise<CacheWatch> {
   let first: WatchStep | undefined = await watch.next();
@@ -126,7 +129,7 @@ async function convertedStart(watch: CacheWatch, resource: ResourceStore): Promi
   };
 }
 
-/** A watch of one object follows its key only, and at the few that begin with it. */
+/** A watch of one object follows only its key and the few keys that begin with it. */
 function watchedPrefix(resource: ResourceStore, { namespace, name }: Selection): string {
   const known = name !== undefined && (namespace !== '' || !resource.info.namespaced);
   return known ? resource.key(namespace, name) : resource.prefix(namespace);
@@ -141,18 +144,18 @@ function tooOld(revision: number, error: RevisionCompactedError): ReturnType<typ
   return newExpired(`too old resource version: ${revision} (${error.compactedRevision})`);
 }
 
-/** API-123: 200, one ERROR event, the end. */
+/** The answer for an expired version: 200, one ERROR event, then the end (API-123). */
 function expiredWatch(scope: ResourceScope, frame: Uint8Array): HttpResponse {
   return { status: 200, headers: watchHeaders(scope), body: frame };
 }
 
-/** Below zero the time is over before the watch begins, as of a deadline that has passed; 0 is as good as not said. */
+/** A negative timeout ends the watch before it begins, like a deadline that has passed; 0 counts as absent. */
 function timeoutOf({ timeoutSeconds }: ListOptions, random: Random): number {
   const seconds = timeoutSeconds === 0 ? MIN_TIMEOUT_S * (1 + random.float()) : timeoutSeconds;
   return Math.min(Math.max(seconds, 0), MAX_TIMEOUT_S) * 1000;
 }
 
-/** About once a minute, and shortly before the end. */
+/** Times of bookmarks: about once a minute, and shortly before the end. */
 function* bookmarkTimes(timeoutMs: number): Generator<number> {
   const last = timeoutMs - LAST_BOOKMARK_BEFORE_END_MS;
   for (let at = BOOKMARK_EVERY_MS; at < last; at += BOOKMARK_EVERY_MS) yield at;
@@ -178,7 +181,7 @@ function encodeSelected(batch: EventBatch, { scope, selection, encoder }: Encodi
   return only !== undefined && more.length === 0 ? only : Buffer.concat(frames);
 }
 
-/** API-464: what a webhook converts is asked for before it is encoded. If it does not answer, the watch ends with its error. */
+/** Waits for the webhook's conversions before encoding. If the webhook fails, the watch ends with its error (API-464). */
 function encodePrepared(moment: WatchMoment, encoding: Encoding): ReturnType<WatchStreamOptions['encode']> {
   const { scope } = encoding;
   if (moment.kind !== 'events' || !scope.resource.convertsRemotely) return encodeMoment(moment, encoding);
@@ -210,7 +213,7 @@ function encodeMoment(moment: WatchMoment, encoding: Encoding): Uint8Array | und
       const { batch } = moment;
       if (selection.everything) return encoder.batch(batch);
       const make = (): Uint8Array => encodeSelected(batch, encoding);
-      // Controllers of one kind watch with the same selector: what one of them sees, all see.
+      // Controllers of one kind use the same selector, so they share the filtered events.
       return encoder.shared === undefined
         ? make()
         : batch.part(`${encoder.shared} ${scope.info.version} ${selection.text}`, make);
@@ -222,7 +225,7 @@ function encodeMoment(moment: WatchMoment, encoding: Encoding): Uint8Array | und
         annotations: { 'k8s.io/initial-events-end': 'true' },
       });
     case 'bookmark': {
-      // 0: the initial list is still under way, there is no state to name yet.
+      // With version 0 the initial list is still in progress, so there is no state to name.
       const metadata: ObjectMeta = { resourceVersion: String(watch.revision) };
       return watch.revision === 0 ? undefined : encoder.bookmark(metadata);
     }
@@ -236,8 +239,8 @@ function encodeMoment(moment: WatchMoment, encoding: Encoding): Uint8Array | und
 }
 
 /**
- * What a selective watcher sees of a change (API-125): an object that starts to match appears, one that stops matching goes away
- * with its old content under the revision of the change, one that never matched does not exist.
+ * The events of a selective watch (API-125): an object that starts to match is ADDED, one that stops matching is DELETED with its old
+ * content and the version of the change, and one that matches neither before nor after is left out.
  */
 function selectedEvent(
   event: CacheEvent,

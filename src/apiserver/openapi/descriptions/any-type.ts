@@ -23,7 +23,7 @@ export const METADATA_FIELDS = {
   ListMeta: `Standard list metadata. More info: ${CONVENTIONS}#types-kinds`,
 } as const;
 
-/** Fields of every type whose name ends in `Condition`. */
+/** Descriptions for every type whose name ends in `Condition`. */
 export const CONDITION_FIELDS = {
   lastProbeTime: 'When it was last looked at.',
   lastTransitionTime: 'When the status last changed.',

@@ -1,6 +1,6 @@
 import type { FieldTexts } from './field-texts.ts';
 
-/** Namespaces and what bounds them, configuration, nodes. */
+/** Namespaces and their limits, configuration, nodes. */
 export const CLUSTER: FieldTexts = {
   'core.NamespaceSpec': {
     finalizers:

@@ -37,7 +37,7 @@ const HANDLER = {
   tcpSocket: 'A connection; it succeeds when the port is open.',
 };
 
-/** Containers, and what is in them. */
+/** Containers and their parts. */
 export const CONTAINERS: FieldTexts = {
   'core.Container': CONTAINER,
   'core.EphemeralContainer': {

@@ -28,14 +28,14 @@ export const TEXT_GROUPS: readonly FieldTexts[] = [
 
 export const FIELD_TEXTS: FieldTexts = Object.fromEntries(TEXT_GROUPS.flatMap((group) => Object.entries(group)));
 
-/** `core.PodSpec` of `api/core/v1.PodSpec`: the words are the same for all versions. */
+/** `core.PodSpec` for `api/core/v1.PodSpec`, because all versions share descriptions. */
 export function textKeyOf(typeName: string): string {
   const [path = '', name = ''] = splitLast(typeName, '.');
   const [group = ''] = splitLast(path, '/');
   return `${group.slice(group.lastIndexOf('/') + 1)}.${name}`;
 }
 
-/** Our own words for a field of a type of the table, if somebody wrote some. */
+/** Our description of a field of a type in the type table, if there is one. */
 export function fieldText(typeName: string, { name, type }: FieldInfo): string | undefined {
   const own = FIELD_TEXTS[textKeyOf(typeName)]?.[name];
   if (own !== undefined) return own;

@@ -1,2 +1,2 @@
-/** Own sentences by `group.Type` (of whatever version; `core` for the group without a name, `meta` for what all groups share) and field. */
+/** Our descriptions by `group.Type` (for all versions; `core` for the core group, `meta` for shared types) and field. */
 export type FieldTexts = Readonly<Record<string, Readonly<Record<string, string>>>>;

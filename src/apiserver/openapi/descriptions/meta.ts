@@ -1,6 +1,6 @@
 import type { FieldTexts } from './field-texts.ts';
 
-/** What is the same in all groups. */
+/** Types that all groups share. */
 export const META: FieldTexts = {
   'meta.ObjectMeta': {
     annotations: 'Keys and values for tools and people. They select nothing, and may be up to 256 KiB together.',

@@ -6,7 +6,7 @@ const SCHEDULING_RULES = {
     'Conditions: a node that does not meet them is not taken. A pod that runs stays.',
 };
 
-/** The pod itself: what it should be, where it runs, and what it was last seen doing. */
+/** The pod itself: its spec, its node and its status. */
 export const PODS: FieldTexts = {
   'core.PodTemplateSpec': {
     metadata: 'Labels and annotations of the pods that are made. The labels must fit the selector of the controller.',

@@ -2,7 +2,7 @@ import { labelSelectorFromObject } from '../../../api/selectors/label-selector.t
 import type { Fields } from './object-fields.ts';
 import { at, textAt } from './object-fields.ts';
 
-/** Texts that several kinds share, worded as kubectl users know them (API-438). */
+/** Cell texts that several kinds share, in kubectl's words (API-438). */
 export const NONE = '<none>';
 export const UNSET = '<unset>';
 export const UNKNOWN = '<unknown>';
@@ -15,12 +15,12 @@ export function labelsText(labels: Fields): string {
   return pairs.length === 0 ? NONE : pairs.join(',');
 }
 
-/** A label selector in the query notation; `<none>` for one that is absent or selects everything. */
+/** A label selector in query notation; `<none>` if it is absent or selects everything. */
 export function selectorText(selector: unknown): string {
   return selectorNotation(selector, '<error>') || NONE;
 }
 
-/** The same, empty text for an empty selector, and `invalid` for one that cannot be read. */
+/** The same, but empty for an empty selector and `invalid` for a malformed one. */
 export function selectorNotation(selector: unknown, invalid: string): string {
   if (typeof selector !== 'object' || selector === null) return '';
   try {
@@ -30,7 +30,7 @@ export function selectorNotation(selector: unknown, invalid: string): string {
   }
 }
 
-/** Names and images of containers, each list joined by commas. */
+/** Names and images of containers, each joined by commas. */
 export function containerNames(containers: readonly unknown[]): string {
   return containers.map((container) => textAt(container, 'name')).join(',');
 }
@@ -39,7 +39,7 @@ export function containerImages(containers: readonly unknown[]): string {
   return containers.map((container) => textAt(container, 'image')).join(',');
 }
 
-/** The first `shown` items, and how many of `total` are left out; `empty` when there are none. */
+/** The first `shown` items and the number of the others; `empty` if there are none. */
 export function clipped(
   items: readonly string[],
   { shown, total = items.length, empty }: { shown: number; total?: number; empty: string },
@@ -49,12 +49,12 @@ export function clipped(
   return items.length > shown ? `${head} + ${total - shown} more...` : head;
 }
 
-/** A quantity as stored; Go prints an absent one as `0`. */
+/** A quantity as stored; an absent one prints as `0`, as in Go. */
 export function quantityText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '0';
 }
 
-/** A text field that may be absent, and what is printed then. */
+/** A text field, or the given text if it is absent. */
 export function textOr(absent: string, value: unknown, ...path: readonly string[]): string {
   const found = at(value, ...path);
   return typeof found === 'string' ? found : absent;

@@ -1,9 +1,8 @@
 import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 
 /**
- * The part of JSONPath that printer columns may use (`apiextensions` allows simple paths; client-go `util/jsonpath` reads
- * them): fields, quoted fields, indexes, slices, `*`, `..field`, and filters that compare one path with a literal or ask
- * for its existence.
+ * The subset of JSONPath for printer columns (`apiextensions` allows simple paths; client-go `util/jsonpath` evaluates them): fields,
+ * quoted fields, indexes, slices, `*`, `..field`, and filters that compare one path with a literal or test its existence.
  */
 type Step =
   | { readonly take: 'field'; readonly name: string }
@@ -21,7 +20,7 @@ interface Filter {
 
 export type JsonPath = readonly Step[];
 
-/** The path could not be read; the message names the column's text. */
+/** The path is malformed. The message contains the column's text. */
 export class JsonPathError extends Error {
   constructor(text: string, at: number) {
     super(`invalid JSONPath ${JSON.stringify(text)} at character ${at}`);
@@ -34,7 +33,7 @@ const NUMBER = /-?\d+/y;
 const LITERAL = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|true|false|null|-?\d+(?:\.\d+)?/y;
 const OPERATOR = /\s*(==|!=|<=|>=|<|>)\s*/y;
 
-/** Reads a path such as `.status.conditions[?(@.type=="Ready")].status`; a leading `$` is allowed. */
+/** Parses a path such as `.status.conditions[?(@.type=="Ready")].status`. A leading `$` is allowed. */
 export function parseJsonPath(text: string): JsonPath {
   const reader = new Reader(text);
   reader.skip('$');
@@ -43,7 +42,7 @@ export function parseJsonPath(text: string): JsonPath {
   return path;
 }
 
-/** Every value the path leads to, in document order; empty when a step is missing. */
+/** All values at the path, in document order; empty if part of the path is missing. */
 export function findJsonPath(path: JsonPath, root: unknown): unknown[] {
   let current: unknown[] = [root];
   for (const step of path) current = current.flatMap((value) => take(step, value));
@@ -72,7 +71,7 @@ class Reader {
     if (!this.skip(token)) throw this.error();
   }
 
-  /** `pattern` is sticky. The first group if it has one, otherwise the match. */
+  /** `pattern` must be sticky. Returns its first group, or the match if it has none. */
   match(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);
@@ -181,7 +180,7 @@ function children(value: unknown): unknown[] {
   return isJsonObject(value) ? Object.values(value) : [];
 }
 
-/** Depth is bounded by the parsed document, whose nesting the JSON reader bounds. */
+/** The JSON parser bounds the nesting of the document, and so this recursion. */
 function descendants(name: string, value: unknown): unknown[] {
   const own = isJsonObject(value) && Object.hasOwn(value, name) ? [value[name]] : [];
   return [...own, ...children(value).flatMap((child) => descendants(name, child))];

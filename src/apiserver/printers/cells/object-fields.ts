@@ -1,11 +1,11 @@
 /**
- * Reading objects whose type is only known from their kind. A printer must show a row for whatever is stored, so a
- * missing or oddly typed field reads as Go's zero value and never throws.
+ * Reads fields of objects whose type is known only by kind. A printer must show a row for any stored object, so a field that is missing or
+ * has the wrong type reads as Go's zero value, and nothing throws.
  */
 type Step = string | number;
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The value at a path; undefined when any step is missing. */
+/** The value at a path; undefined if part of the path is missing. */
 export function at(value: unknown, ...path: readonly Step[]): unknown {
   let current = value;
   for (const step of path) {
@@ -39,7 +39,7 @@ export function mapAt(value: unknown, ...path: readonly Step[]): Fields {
   return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Fields) : {};
 }
 
-/** True for a value that Go would hold behind a non-nil pointer. */
+/** True for a value that would be a non-nil pointer in Go. */
 export function isSet(value: unknown, ...path: readonly Step[]): boolean {
   const found = at(value, ...path);
   return found !== undefined && found !== null;

@@ -2,28 +2,28 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { humanAge } from '../../../api/meta/duration.ts';
 import { parseTime } from '../../../api/meta/time.ts';
 
-/** What a table cell may hold; `null` is a value that is missing. */
+/** The value of a table cell; `null` if it is missing. */
 export type Cell = string | number | boolean | null;
 
 /** `columnDefinitions[]` of a `meta.k8s.io` Table. */
 export interface TableColumnDefinition {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
-  /** `name` marks the column that names the object; otherwise an OpenAPI format or empty. */
+  /** `name` marks the column with the object's name; otherwise an OpenAPI format or empty. */
   readonly format: string;
   readonly description: string;
   /** 0 is always shown, 1 only with `-o wide`. */
   readonly priority: number;
 }
 
-/** A column and how its cell is read from an object of the kind. `now` is epoch milliseconds. */
+/** A column, and the function that reads its cell. `now` is in epoch milliseconds. */
 export interface PrinterColumn extends TableColumnDefinition {
   readonly cell: (object: KubeObject, now: number) => Cell;
 }
 
 type CellOf = PrinterColumn['cell'];
 
-/** Most columns: a string, always shown. */
+/** The usual column: a string that is always shown. */
 export function column(name: string, description: string, cell: CellOf): PrinterColumn {
   return { name, type: 'string', format: '', description, priority: 0, cell };
 }
@@ -60,7 +60,7 @@ export const ageColumn: PrinterColumn = column('Age', CREATED_DESCRIPTION, (obje
   ageOf(object.metadata?.creationTimestamp, now),
 );
 
-/** Time since an RFC 3339 text; `<unknown>` when there is none (API-436). */
+/** Time since an RFC 3339 text; `<unknown>` if there is none (API-436). */
 export function ageOf(time: unknown, now: number): string {
   return humanAge(typeof time === 'string' ? parseTime(time) : undefined, now);
 }

@@ -43,7 +43,7 @@ function paramRefCell(binding: KubeObject): string {
   const reference = at(binding, 'spec', 'paramRef');
   if (!isSet(reference)) return UNSET;
   const name = textAt(reference, 'name');
-  // Whether the kind is namespaced is not known here, so an absent namespace prints as any.
+  // The scope of the kind is not known here, so an absent namespace prints as any.
   if (name !== '') return `${textAt(reference, 'namespace') || '*'}/${name}`;
   return isSet(reference, 'selector') ? selectorNotation(at(reference, 'selector'), '<error>') : UNSET;
 }

@@ -46,7 +46,7 @@ function signerCell(object: KubeObject): string {
   return textAt(object, 'spec', 'signerName') || NONE;
 }
 
-/** A condition counts whatever its status says, as upstream reads it. */
+/** A condition counts with any status, as upstream. */
 function requestCondition(request: KubeObject): string {
   const types = new Set(listAt(request, 'status', 'conditions').map((condition) => textAt(condition, 'type')));
   const parts = [types.has('Denied') ? 'Denied' : types.has('Approved') ? 'Approved' : 'Pending'];

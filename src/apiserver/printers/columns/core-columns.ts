@@ -4,7 +4,7 @@ import { at, conditionOf, listAt, mapAt, textAt } from '../cells/object-fields.t
 import type { PrinterColumn } from '../cells/printer-column.ts';
 import { ageColumn, column, nameColumn } from '../cells/printer-column.ts';
 
-/** Core kinds with a column or two of their own. */
+/** Core kinds with one or two special columns. */
 
 export const configMapColumns: readonly PrinterColumn[] = [
   nameColumn(),

@@ -4,7 +4,7 @@ import { at, isSet, numberAt, textAt } from '../cells/object-fields.ts';
 import type { Cell, PrinterColumn } from '../cells/printer-column.ts';
 import { ageOf, column, nameColumn, wideColumn } from '../cells/printer-column.ts';
 
-/** Where the two event kinds keep the same things. */
+/** The fields of the two event kinds for the same facts. */
 interface EventFields {
   readonly object: string;
   readonly message: string;
@@ -67,7 +67,7 @@ function lastSeenCell(event: KubeObject, now: number, fields: EventFields): stri
 
 function countCell(event: KubeObject, fields: EventFields): Cell {
   if (isSet(event, 'series')) return numberAt(event, 'series', 'count');
-  // An event that happened once has no count in the newer API.
+  // In the newer API, an event that happened once has no count.
   return numberAt(event, fields.count) || 1;
 }
 

@@ -21,7 +21,7 @@ export const cronJobColumns: readonly PrinterColumn[] = [
   nameColumn(),
   column('Schedule', 'When jobs start, in cron notation.', (cron) => textAt(cron, 'spec', 'schedule')),
   column('Timezone', 'Zone the schedule is read in.', (cron) => textOr(NONE, cron, 'spec', 'timeZone')),
-  // The cell is a text although the type says boolean: so does kube-apiserver (28.1).
+  // The cell is a string although the type says boolean, as in kube-apiserver.
   booleanColumn('Suspend', 'True while no new jobs are started.', suspendCell),
   integerColumn('Active', 'Jobs that are running.', (cron) => listAt(cron, 'status', 'active').length),
   column('Last Schedule', 'When a job was last started.', (cron, now) =>
@@ -32,7 +32,7 @@ export const cronJobColumns: readonly PrinterColumn[] = [
   selectorColumn('spec', 'jobTemplate', 'spec'),
 ];
 
-/** The first that holds (API-438). */
+/** The first status that applies (API-438). */
 function statusCell(job: KubeObject): string {
   const conditions = listAt(job, 'status', 'conditions');
   for (const type of ['Complete', 'Failed']) if (isConditionTrue(conditions, type)) return type;

@@ -2,17 +2,17 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { parseTime } from '../../../api/meta/time.ts';
 import { at, booleanAt, isConditionTrue, isSet, listAt, numberAt, textAt } from '../cells/object-fields.ts';
 
-/** What the default columns of a pod say (API-437). */
+/** The values of a pod's default columns (API-437). */
 export interface PodSummary {
   readonly ready: number;
   readonly total: number;
   readonly reason: string;
   readonly restarts: number;
-  /** Epoch ms of the end of the last container run that was followed by a restart; undefined when unknown. */
+  /** Epoch ms of the end of the last run that a restart followed; undefined if unknown. */
   readonly lastRestart: number | undefined;
 }
 
-/** A running tally of restarts: of all containers looked at so far. */
+/** The sum of restarts of the containers so far. */
 class Restarts {
   count = 0;
   last: number | undefined;
@@ -25,8 +25,8 @@ class Restarts {
 }
 
 /**
- * One text for the whole pod: the phase or its reason, overruled by what the init containers do, then by the containers
- * from the last to the first, at the end by a deletion under way.
+ * One text for the whole pod: the phase or its reason, overridden by the state of init containers, then by the containers from last to
+ * first, and finally by a deletion in progress.
  */
 export function summarizePod(pod: KubeObject): PodSummary {
   const conditions = listAt(pod, 'status', 'conditions');
@@ -71,7 +71,7 @@ function deletionReason(pod: KubeObject): string | undefined {
   return phase === 'Succeeded' || phase === 'Failed' ? undefined : 'Terminating';
 }
 
-/** Init containers that keep running beside the main ones (sidecars). */
+/** Init containers that run beside the main ones (sidecars). */
 function restartableInitContainers(pod: KubeObject): ReadonlySet<string> {
   const names = listAt(pod, 'spec', 'initContainers')
     .filter((container) => textAt(container, 'restartPolicy') === 'Always')
@@ -80,11 +80,11 @@ function restartableInitContainers(pod: KubeObject): ReadonlySet<string> {
 }
 
 interface InitSummary {
-  /** Set while an init container holds the pod back. */
+  /** Set if an init container delays the pod. */
   readonly reason: string | undefined;
   readonly ready: number;
   readonly restarts: Restarts;
-  /** Restarts of sidecars only: they count on once the main containers run. */
+  /** Restarts of sidecars only. They still count once the main containers run. */
   readonly restartable: Restarts;
 }
 
@@ -114,7 +114,7 @@ function initContainers(pod: KubeObject): InitSummary {
 
 interface MainSummary {
   readonly reason: string;
-  /** Reason of a container that ended with an error, which outranks `Completed`. */
+  /** The reason of a container that ended with an error. It takes precedence over `Completed`. */
   readonly failure: string | undefined;
   readonly running: boolean;
   readonly ready: number;

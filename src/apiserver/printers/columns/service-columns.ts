@@ -75,10 +75,10 @@ function endpointsCell(endpoints: KubeObject): string {
   const addresses = listAt(endpoints, 'subsets').flatMap((subset) => {
     const ips = listAt(subset, 'addresses').map((address) => textAt(address, 'ip'));
     const ports = listAt(subset, 'ports');
-    // A headless service may have no ports at all.
+    // A headless service may have no ports.
     return ports.length === 0 ? ips : ports.flatMap((port) => ips.map((ip) => hostPort(ip, numberAt(port, 'port'))));
   });
-  // Subsets whose addresses are all unready print nothing; only no subset at all is `<none>`.
+  // Subsets with only unready addresses print nothing; `<none>` means that there are no subsets.
   return clipped(addresses, { shown: SHOWN, empty: listAt(endpoints, 'subsets').length === 0 ? NONE : '' });
 }
 

@@ -2,7 +2,7 @@ import { textAt } from '../cells/object-fields.ts';
 import type { PrinterColumn } from '../cells/printer-column.ts';
 import { column } from '../cells/printer-column.ts';
 
-/** A request that failed, as a row of its own. */
+/** The row of a failed request. */
 export const statusColumns: readonly PrinterColumn[] = [
   column('Status', 'Success or Failure.', (status) => textAt(status, 'status')),
   column('Reason', 'Short word for the cause.', (status) => textAt(status, 'reason')),

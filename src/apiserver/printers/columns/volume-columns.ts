@@ -141,7 +141,7 @@ const DEFAULT_STORAGE_CLASS = [
   'storageclass.beta.kubernetes.io/is-default-class',
 ];
 
-/** The name, marked when an annotation makes the class the default one (API-438). */
+/** The name, marked if an annotation makes the class the default (API-438). */
 export function withDefaultMark(object: KubeObject, annotations: readonly string[]): string {
   const isDefault = annotations.some((key) => object.metadata?.annotations?.[key] === 'true');
   return isDefault ? `${nameOf(object)} (default)` : nameOf(object);
@@ -155,7 +155,7 @@ function isBound(claim: KubeObject): boolean {
   return textAt(claim, 'spec', 'volumeName') !== '';
 }
 
-/** The annotation is older than the field and still wins. */
+/** The annotation is older than the field and still takes precedence. */
 function storageClassCell(object: KubeObject): string {
   const annotated = mapAt(object, 'metadata', 'annotations')['volume.beta.kubernetes.io/storage-class'];
   return typeof annotated === 'string' ? annotated : textAt(object, 'spec', 'storageClassName');

@@ -12,7 +12,7 @@ import { at, listAt, mapAt, numberAt } from '../cells/object-fields.ts';
 import type { PrinterColumn } from '../cells/printer-column.ts';
 import { ageColumn, column, integerColumn, nameColumn, wideColumn } from '../cells/printer-column.ts';
 
-/** Wide columns of everything that makes pods from `spec.template`; CronJobs nest theirs deeper. */
+/** Wide columns of kinds that create pods from `spec.template`; CronJobs nest theirs deeper. */
 export function templateColumns(...path: readonly string[]): PrinterColumn[] {
   return [
     wideColumn('Containers', 'Names of the containers in the pod template.', (object) =>
@@ -107,7 +107,7 @@ export const controllerRevisionColumns: readonly PrinterColumn[] = [
   ageColumn,
 ];
 
-/** The autoscaling view of a workload (subresource `scale`). Its name column has no format. */
+/** The columns of a Scale (subresource `scale`). Its name column has no format. */
 export const scaleColumns: readonly PrinterColumn[] = [
   { ...nameColumn(), format: '' },
   integerColumn('Desired', 'Replicas asked for.', (object) => numberAt(object, 'spec', 'replicas')),

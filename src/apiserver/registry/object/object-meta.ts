@@ -4,12 +4,12 @@ import type { ResourceInfo } from '../../../api/kinds/resource-info.ts';
 import { newBadRequest } from '../../../api/status-error.ts';
 import { deepEqual } from '../../../base/collections/deep-equal.ts';
 
-/** Metadata of an object, made if it has none: every stored kind has it. */
+/** The metadata of an object, created if absent, because every stored kind has it. */
 export function metadataOf(object: KubeObject): ObjectMeta {
   return (object.metadata ??= {});
 }
 
-/** API-060: what no client says of a new object. */
+/** Clears fields that a client cannot set on a new object (API-060). */
 export function wipeSystemMetadata(object: KubeObject): void {
   const meta = metadataOf(object);
   delete meta.deletionTimestamp;
@@ -17,7 +17,7 @@ export function wipeSystemMetadata(object: KubeObject): void {
   delete meta.selfLink;
 }
 
-/** API-060: what the server alone decides on a new object. `uid` and `now` come from the caller. */
+/** Sets fields of a new object that only the server decides (API-060). `uid` and `now` come from the caller. */
 export function stampCreated(object: KubeObject, uid: string, now: number): void {
   const meta = metadataOf(object);
   meta.uid = uid;
@@ -25,8 +25,8 @@ export function stampCreated(object: KubeObject, uid: string, now: number): void
 }
 
 /**
- * API-073 (apiserver `rest.BeforeUpdate`): an update cannot move creation or deletion. A missing uid is filled in; a different
- * one, a deletion of what lives, and a different grace period are left to be refused.
+ * An update cannot change creation or deletion (API-073; apiserver `rest.BeforeUpdate`). A missing uid is filled in. Validation refuses
+ * another uid, the deletion of a live object, and another grace period.
  */
 export function restoreSystemMetadata(next: KubeObject, previous: KubeObject): void {
   const meta = metadataOf(next);
@@ -48,12 +48,12 @@ function restore<K extends keyof ObjectMeta>(meta: ObjectMeta, old: ObjectMeta, 
   else meta[field] = value;
 }
 
-/** API-074, create. */
+/** The generation of a create (API-074). */
 export function setInitialGeneration(object: KubeObject, rule: ResourceInfo['generation']): void {
   if (rule !== 'keep' && rule !== 'rises') metadataOf(object).generation = 1;
 }
 
-/** API-074, update: what the client sends is ignored. */
+/** The generation of an update (API-074). The client's value is ignored. */
 export function setUpdatedGeneration(next: KubeObject, previous: KubeObject, rule: ResourceInfo['generation']): void {
   const old = previous.metadata?.generation;
   const meta = metadataOf(next);
@@ -64,7 +64,7 @@ export function setUpdatedGeneration(next: KubeObject, previous: KubeObject, rul
   else meta.generation = generation;
 }
 
-/** Everything but type, metadata and, for `spec`, status: `spec` for most kinds, `template`, `webhooks`… for others. */
+/** Everything except type, metadata and, for `spec`, status: `spec` for most kinds; `template`, `webhooks` … for others. */
 function contentEqual(a: KubeObject, b: KubeObject, rule: 'spec' | 'content' | 'rises'): boolean {
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
     if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
@@ -74,7 +74,7 @@ function contentEqual(a: KubeObject, b: KubeObject, rule: 'spec' | 'content' | '
   return true;
 }
 
-/** An object is written under its own name only (API-170). */
+/** An object can only be written under its own name (API-170). */
 export function checkName(object: KubeObject, name: string): void {
   const given = object.metadata?.name ?? '';
   if (given === '') {

@@ -7,34 +7,34 @@ import { applyDefaults, defaultsMetadata } from '../../../api/schema/defaults/de
 import { decodeMetadata, decodeTyped } from '../../../api/schema/decoding/typed-decoding.ts';
 
 export interface DecodedObject {
-  /** New: shares nothing with the input. */
+  /** A new object that shares nothing with the input. */
   readonly object: KubeObject;
-  /** Paths of what the schema does not know and was dropped. */
+  /** Paths of dropped unknown fields. */
   readonly unknownFields: readonly string[];
 }
 
-/** How a tree that a client sent becomes an object of a kind. */
+/** Decodes a client's tree as an object of a kind. */
 export interface ObjectSchema {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   /** Key into the type table; absent for custom resources, which have no protobuf form and no strategic merge. */
   readonly typeName?: string;
-  /** How managers share values; absent where the type table says it, and where nothing is known. */
+  /** The schema for server-side apply; absent if it comes from the type table, or is unknown. */
   readonly typeSchema?: TypeSchema;
   /**
-   * 400 for values of the wrong type. Nulls where there may be none mean "not set" and go; `kept` leaves those of a custom resource for
-   * validation to refuse, as an apply does.
+   * Throws a 400 for values of the wrong type. Nulls in fields that are not nullable count as unset and are dropped. With `kept`, those of
+   * a custom resource stay for validation to refuse, as for an apply.
    */
   decode(object: KubeObject, nulls?: 'kept'): DecodedObject;
   applyDefaults(object: KubeObject): void;
-  /** Defaults write into metadata as well: labels of a template. Absent: they do not. */
+  /** True if defaults also change metadata, such as labels from a template. */
   readonly defaultsMetadata?: boolean;
 }
 
 type SchemaKind = Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'typeName'>;
 
-/** The schema of a built-in kind, from the type table, or of a custom resource without one: anything goes beside metadata. */
+/** The schema of a built-in kind, from the type table, or of a custom resource without one, which allows everything beside metadata. */
 export function objectSchema({ group, version, kind, typeName }: SchemaKind): ObjectSchema {
   if (typeName === undefined) {
     const decode = (object: KubeObject): DecodedObject => openDecode(object, { kind, version });
@@ -52,7 +52,7 @@ export function objectSchema({ group, version, kind, typeName }: SchemaKind): Ob
   };
 }
 
-/** Everything else relies on metadata being what it says it is. */
+/** Metadata must always have the right types, because all other code relies on that. */
 function openDecode(object: KubeObject, of: { readonly kind: string; readonly version: string }): DecodedObject {
   const { metadata, unknownFields } = decodeMetadata(object.metadata, of);
   return {

@@ -7,15 +7,15 @@ import type { KubeObject, ObjectMeta } from '../../../api/meta/object-meta.ts';
 import type { JsonSink } from '../../storage/stored-json.ts';
 import type { DeletionMetadata, StoredObject } from '../../storage/stored-object.ts';
 
-/** An object as answers, lists and watches see it: its bytes where they are ready, its tree where someone must look inside. */
+/** An object for answers, lists and watches: its bytes if they are ready, its tree if the content is needed. */
 export interface ServedObject {
-  /** 0 when it is not stored (dry run, Scale, reviews). */
+  /** 0 if it is not stored (dry run, Scale, reviews). */
   readonly revision: number;
-  /** How long it is where it is stored; 0 when it is not known. */
+  /** The stored size; 0 if unknown. */
   readonly storedBytes: number;
-  /** Shared: never changed by anyone. */
+  /** Shared; never changed. */
   object(): KubeObject;
-  /** Cheaper than {@link object} when nothing else is needed. Shared as well. */
+  /** Cheaper than {@link object}. Also shared. */
   metadata(): ObjectMeta;
   /** Cheaper than {@link metadata}. */
   labels(): ObjectMeta['labels'];
@@ -23,20 +23,20 @@ export interface ServedObject {
   deletionMetadata(): DeletionMetadata;
   /** With resourceVersion, kind and apiVersion first. */
   json(): Uint8Array;
-  /** The same into a longer text, without its first `skip` bytes, which are those of kind and apiVersion. */
+  /** Appends it to a longer text, without its first `skip` bytes, which contain kind and apiVersion. */
   writeJson(sink: JsonSink, skip: number): void;
   writeMetadataJson(sink: JsonSink): void;
-  /** Where stored bytes are what is served of the metadata. */
+  /** The metadata's text, if the stored bytes are served unchanged. */
   metadataText(): MetadataText | undefined;
-  /** The keeper of {@link metadataText}. */
+  /** The owner of {@link metadataText}. */
   keptText(): KeptText | undefined;
-  /** The object's metadata as an enveloped protobuf PartialObjectMetadata. */
+  /** The object's metadata as a PartialObjectMetadata in enveloped protobuf. */
   metadataEnvelope(): Uint8Array;
-  /** Releases the memory of everything that can be made again: a caller that walks many objects needs each for a moment. */
+  /** Releases memory of everything that can be computed again, because a caller that walks many objects needs each only briefly. */
   dropCaches(): void;
 }
 
-/** An object that exists only as this answer, or in another version than the stored one. */
+/** An object that exists only in this answer, or in another version than the stored one. */
 export class TransientObject implements ServedObject {
   readonly revision: number;
   readonly storedBytes = 0;
@@ -95,13 +95,13 @@ export class TransientObject implements ServedObject {
   }
 }
 
-/** The facts that a {@link ConvertedObject} needs of its kind. */
+/** The facts that a {@link ConvertedObject} needs about its kind. */
 interface Conversion {
   readonly keepsMetadata: boolean;
   fromStorage(object: KubeObject): KubeObject;
 }
 
-/** A stored object as another version shows it, converted when somebody looks inside. */
+/** A stored object in another version, converted on first use. */
 export class ConvertedObject implements ServedObject {
   readonly revision: number;
   readonly source: StoredObject;

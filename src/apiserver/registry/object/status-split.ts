@@ -7,7 +7,7 @@ export function hasStatusSubresource(info: ResourceInfo): boolean {
   return info.subresources.some((subresource) => subresource.name === 'status');
 }
 
-/** API-152: a client does not create status; what Go always prints of an empty one (API-521) stays. */
+/** A client cannot create status (API-152); the values that Go always prints (API-521) stay. */
 export function splitStatusForCreate(object: KubeObject, info: ResourceInfo): void {
   if (!hasStatusSubresource(info)) return;
   const empty = info.typeName === undefined ? undefined : emptyStatus(info.typeName);
@@ -15,7 +15,7 @@ export function splitStatusForCreate(object: KubeObject, info: ResourceInfo): vo
   else object['status'] = copyJson(empty);
 }
 
-/** By type name; as many as there are types. */
+/** By type name; bounded by the number of types. */
 const emptyStatuses = new Map<string, unknown>();
 
 function emptyStatus(typeName: string): unknown {
@@ -23,15 +23,15 @@ function emptyStatus(typeName: string): unknown {
   return emptyStatuses.get(typeName);
 }
 
-/** API-175: the main resource keeps the stored status. */
+/** The main resource keeps the stored status (API-175). */
 export function keepStatus(next: KubeObject, previous: KubeObject): void {
   if (previous['status'] === undefined) delete next['status'];
   else next['status'] = previous['status'];
 }
 
 /**
- * API-330: `/status` changes status, and for built-in kinds metadata; everything else is as stored.
- * Returns a new object, sharing the unchanged parts with `previous`.
+ * `/status` changes status and, for built-in kinds, metadata; everything else stays as stored (API-330). Returns a new object that shares
+ * unchanged parts with `previous`.
  */
 export function onlyStatus(next: KubeObject, previous: KubeObject, keepMetadata: boolean): KubeObject {
   const merged: KubeObject = { ...previous };

@@ -7,8 +7,8 @@ import type { Strategy } from '../strategy.ts';
 import { rulesOnDemand } from './rules-on-demand.ts';
 
 /**
- * The strategy of ValidatingAdmissionPolicies. Type errors of their expressions are found when they are written, where upstream uses a
- * controller; the status is the same.
+ * The strategy of ValidatingAdmissionPolicies. Type errors of their expressions are found on write, where upstream uses a controller; the
+ * status is the same.
  */
 export function validatingPolicyStrategy(served: ServedKinds): Strategy {
   const rules = policyRules();

@@ -31,18 +31,18 @@ interface SigningRequest extends KubeObject {
 }
 
 const APPROVAL_TYPES = ['Approved', 'Denied'];
-/** They are there or not; a status other than True says nothing. They never go away. */
+/** These conditions can only be true, and are permanent. */
 const LASTING_TYPES = [...APPROVAL_TYPES, 'Failed'];
 
 let read: typeof readCertificateRequest | undefined;
 
 /**
- * The server records the requester; the request itself never changes; `/approval` decides on conditions only, `/status` on the rest
+ * The server records the requester, and the request never changes. `/approval` changes only conditions, `/status` the rest
  * (`pkg/registry/certificates/certificates/strategy.go`, `pkg/apis/certificates/validation`).
  */
 export const certificateSigningRequestStrategy: Strategy = {
   async prepareForCreate(request: SigningRequest, { user }) {
-    // Preparation comes before validation, and waits for what reads ASN.1.
+    // Preparation runs before validation and loads the ASN.1 parser.
     read ??= (await import('../../authentication/certificate-request.ts')).readCertificateRequest;
     const { username: _username, uid: _uid, groups: _groups, extra: _extra, ...asked } = request.spec ?? {};
     request.spec = { ...asked, ...whoAsks(user) };
@@ -88,7 +88,7 @@ function whoAsks({ username, uid, groups, extra }: UserInfo): Record<string, unk
   };
 }
 
-/** The stored approvals where the client has them; validation sees added or missing ones (upstream `preserveConditionInstances`). */
+/** Uses the stored approvals if the client kept them; validation checks added and missing ones (upstream `preserveConditionInstances`). */
 function withApprovalsOf(before: readonly RequestCondition[], next: readonly RequestCondition[]): RequestCondition[] {
   const kept = [...next];
   for (const type of APPROVAL_TYPES) {
@@ -99,7 +99,7 @@ function withApprovalsOf(before: readonly RequestCondition[], next: readonly Req
   return kept;
 }
 
-/** Times the client has left out; that of a transition moves with the status only (upstream `populateConditionTimestamps`). */
+/** Sets times that the client has left out. The transition time changes only with the status (upstream `populateConditionTimestamps`). */
 function timed(
   next: readonly RequestCondition[],
   before: readonly RequestCondition[],
@@ -118,7 +118,7 @@ function timed(
   });
 }
 
-/** Upstream `validateConditions`: what is wrong with the stored ones already is tolerated. */
+/** Follows upstream `validateConditions`: errors that the stored ones already have are accepted. */
 function validateConditions(next: SigningRequest, previous: SigningRequest): FieldError[] {
   const [conditions, before] = [conditionsOf(next), conditionsOf(previous)];
   const toleratesBoth = APPROVAL_TYPES.every((type) => ofType(before, type).length > 0);
@@ -147,7 +147,7 @@ function validateStatusValue(path: string, type: string, status: string): FieldE
   return supported.includes(status) ? [] : [fieldNotSupported(path, status, supported)];
 }
 
-/** Nobody takes a decision back, and only `/approval` makes one. */
+/** A decision cannot be revoked, and only `/approval` makes one. */
 function validateKeptConditions(next: SigningRequest, previous: SigningRequest, subresource: string): FieldError[] {
   const more = (type: string): number =>
     ofType(conditionsOf(next), type).length - ofType(conditionsOf(previous), type).length;
@@ -157,7 +157,7 @@ function validateKeptConditions(next: SigningRequest, previous: SigningRequest, 
   return [...LASTING_TYPES.filter((type) => more(type) < 0).map(refusal('remove')), ...added.map(refusal('add'))];
 }
 
-/** `/approval` has got the stored certificate in preparation, so that a change is one through `/status`. */
+/** Preparation of `/approval` has restored the certificate, so a change comes from `/status`. */
 function validateCertificateUpdate(next: SigningRequest, previous: SigningRequest): FieldError[] {
   const [certificate, before] = [next.status?.certificate ?? '', previous.status?.certificate ?? ''];
   if (certificate === before) return [];
@@ -169,7 +169,7 @@ function validateCertificateUpdate(next: SigningRequest, previous: SigningReques
   ];
 }
 
-/** Why a text in base64 is not PEM blocks of certificates only (upstream `validateCertificate`). Nothing at all is no fault. */
+/** The error if a text in base64 is not PEM blocks of certificates only (upstream `validateCertificate`). An empty text is valid. */
 function faultOfCertificates(base64: string): string | undefined {
   if (base64 === '') return undefined;
   const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
@@ -185,7 +185,9 @@ function faultOfBlock({ type, lines }: PemBlock): string | undefined {
   return areCertificates(der) ? undefined : 'x509: malformed certificate';
 }
 
-/** One after the other without anything between them. A sequence of ASN.1 is asked for, as the class would read PEM in the block too. */
+/**
+ * Certificates follow each other directly. The block must be an ASN.1 sequence, because the class would also parse PEM inside the block.
+ */
 function areCertificates(der: Buffer): boolean {
   try {
     for (let rest = der; rest.length > 0;) rest = rest.subarray(new X509Certificate(rest).raw.length);

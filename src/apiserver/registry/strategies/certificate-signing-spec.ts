@@ -18,7 +18,7 @@ const MAX_DOMAIN = 253;
 const MAX_SIGNER_NAME = MAX_DOMAIN + 1 + 63 + 1 + 253;
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
 
-/** `certificates.k8s.io/v1` KeyUsage, sorted as the text of a refusal has them. */
+/** `certificates.k8s.io/v1` KeyUsage, sorted as in the text of a refusal. */
 const USAGES: readonly string[] = [
   'any',
   'cert sign',
@@ -45,7 +45,7 @@ const USAGES: readonly string[] = [
   'timestamping',
 ];
 
-/** Given, because it is loaded on demand. */
+/** A parameter, because it is loaded on demand. */
 type ReadRequest = typeof readCertificateRequest;
 
 interface SigningSpec {
@@ -55,7 +55,7 @@ interface SigningSpec {
   readonly expirationSeconds?: number | null;
 }
 
-/** Checks the spec of a new CertificateSigningRequest (`pkg/apis/certificates/validation`); later it never changes. */
+/** Validates the spec of a new CertificateSigningRequest (`pkg/apis/certificates/validation`); it is immutable afterwards. */
 export function validateSigningSpec(object: KubeObject, read: ReadRequest): FieldError[] {
   const { request, signerName = '', usages, expirationSeconds } = (object['spec'] ?? {}) as SigningSpec;
   return [
@@ -95,7 +95,7 @@ function validateUsages(usages: readonly string[]): FieldError[] {
   ];
 }
 
-/** `example.com/some.signer`. That it is there at all is a rule of the type. */
+/** `example.com/some.signer`. The type itself requires its presence. */
 function validateSignerName(name: string): FieldError[] {
   const path = 'spec.signerName';
   if (name === '') return [];

@@ -9,10 +9,10 @@ interface DaemonSet extends KubeObject {
   spec?: { template?: unknown };
 }
 
-/** A field of older versions that apps/v1 shows as an annotation (apps/v1 `Convert_apps_DaemonSet_To_v1_DaemonSet`). */
+/** A field of older versions that apps/v1 has as an annotation (apps/v1 `Convert_apps_DaemonSet_To_v1_DaemonSet`). */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-/** How often the template has changed is counted beside `generation`; what a client sends matters on create only. */
+/** The number of template changes is counted separately from `generation`. A client's value counts only on create. */
 export const daemonSetStrategy: Strategy = {
   prepareForCreate(daemonSet: DaemonSet) {
     const given = daemonSet.metadata?.annotations?.[TEMPLATE_GENERATION];

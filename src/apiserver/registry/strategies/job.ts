@@ -12,11 +12,11 @@ interface Job extends KubeObject {
 
 const UID_LABEL = 'batch.kubernetes.io/controller-uid';
 const NAME_LABEL = 'batch.kubernetes.io/job-name';
-/** Older names of the two, which clients still select by. */
+/** Older names of the two labels, which clients still select by. */
 const LEGACY_UID_LABEL = 'controller-uid';
 const LEGACY_NAME_LABEL = 'job-name';
 
-/** A job owns exactly the pods that carry its uid, unless the client takes care of the selector itself. */
+/** A job owns exactly the pods with its uid as label, unless the client manages the selector itself. */
 export const jobStrategy: Strategy = {
   prepareForCreate(job: Job) {
     const { spec } = job;
@@ -32,7 +32,7 @@ export const jobStrategy: Strategy = {
       [NAME_LABEL]: name,
       [LEGACY_NAME_LABEL]: name,
     };
-    // A job without labels shows those of its pods: defaults are applied to what is read, and by then these are there.
+    // A job without labels gets those of its pods. Defaults are applied on read, when these labels exist.
     const meta = metadataOf(job);
     if (Object.keys(meta.labels ?? {}).length === 0) meta.labels = { ...metadata.labels };
     spec.selector = { ...spec.selector, matchLabels: { ...spec.selector?.matchLabels, [UID_LABEL]: uid } };

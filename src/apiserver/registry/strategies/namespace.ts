@@ -12,7 +12,7 @@ interface Namespace extends KubeObject {
   spec?: { finalizers?: string[] };
 }
 
-/** API-300..306. */
+/** The strategy of namespaces (API-300..306). */
 export const namespaceStrategy: Strategy = {
   prepareForCreate(object: Namespace) {
     label(object);
@@ -31,7 +31,7 @@ export const namespaceStrategy: Strategy = {
   decideDelete: decideNamespaceDelete,
 };
 
-/** A name that no controller knows would hold the namespace for ever. */
+/** A finalizer that no controller serves would keep the namespace for ever. */
 function finalizerProblems({ spec }: Namespace, path: (index: number) => string): FieldError[] {
   return (spec?.finalizers ?? []).flatMap((name, i) => validateFinalizerName(name, path(i)));
 }

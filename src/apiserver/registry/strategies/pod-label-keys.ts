@@ -11,7 +11,7 @@ interface Selector extends Record<string, unknown> {
   matchExpressions?: readonly Requirement[];
 }
 
-/** A term of affinity, or a constraint of spreading. */
+/** A term of affinity, or a topology spread constraint. */
 export interface LabelKeysTerm extends Record<string, unknown> {
   labelSelector?: Selector;
   matchLabelKeys?: readonly string[];
@@ -29,7 +29,7 @@ interface SpreadSpec {
 }
 
 /**
- * Keys of labels that pods are to have in common (or not) with this one become requirements with the values it has (registry core/pod
+ * Converts label keys to requirements with this pod's values, so that other pods must have equal (or different) ones (registry core/pod
  * `mutatePodAffinity`, `mutateTopologySpreadConstraints`). Changes `spec` in place.
  */
 export function mergeLabelKeys(spec: SpreadSpec, labels: Readonly<Record<string, string>>): void {
@@ -43,12 +43,12 @@ export function mergeLabelKeys(spec: SpreadSpec, labels: Readonly<Record<string,
   for (const constraint of topologySpreadConstraints) mergeTerm(constraint, labels);
 }
 
-/** Without a selector a term matches nothing, and stays so. */
+/** A term without a selector matches nothing, and stays so. */
 function mergeTerm(term: LabelKeysTerm, labels: Readonly<Record<string, string>>): void {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
   const added = [...requirements(matchLabelKeys, 'In', labels), ...requirements(mismatchLabelKeys, 'NotIn', labels)];
   if (labelSelector === undefined || added.length === 0) return;
-  // A pod is prepared again when its generated name is taken.
+  // A pod is prepared again if its generated name is taken, so existing requirements are kept.
   const stated = labelSelector.matchExpressions ?? [];
   const missing = added.filter((requirement) => !stated.some((other) => deepEqual(other, requirement)));
   labelSelector.matchExpressions = [...stated, ...missing];

@@ -16,7 +16,10 @@ interface QosSpec extends WithResources {
 
 const counted = ['cpu', 'memory'] as const;
 
-/** Guaranteed: limits equal to requests for both everywhere; BestEffort: none anywhere; else Burstable (API-152). */
+/**
+ * Guaranteed if all containers have equal requests and limits for both resources, BestEffort if none has any, otherwise Burstable
+ * (API-152).
+ */
 export function qosClassOf(spec: QosSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const own = spec.resources;
   const all: Resources[] =
@@ -39,7 +42,7 @@ function size(amounts: Amounts | undefined): number {
   return amounts === undefined ? 0 : Object.keys(amounts).length;
 }
 
-/** Zero counts as not set. */
+/** Zero counts as unset. */
 function isSet(amount: unknown): boolean {
   return amount !== undefined && amount !== null && String(amount) !== '0';
 }

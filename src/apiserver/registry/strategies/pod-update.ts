@@ -4,9 +4,9 @@ import { deepEqual } from '../../../base/collections/deep-equal.ts';
 
 type Fields = Record<string, unknown>;
 
-/** The part of a pod's spec that can change. */
+/** The mutable part of a pod's spec. */
 export interface ChangingSpec extends Fields {
-  /** Go prints the empty list as null. */
+  /** Go writes the empty list as null. */
   containers?: Fields[] | null;
   initContainers?: Fields[];
   tolerations?: Fields[];
@@ -25,7 +25,7 @@ const MUTABLE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 const NODE_TERMS = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
 
-/** API-315: each field that may change is judged and then made equal; after that nothing may differ. */
+/** Checks each mutable field and then makes it equal; afterwards nothing may differ (API-315). */
 export function validateSpecUpdate(next: ChangingSpec, previous: ChangingSpec): readonly FieldError[] {
   if (deepEqual(next, previous)) return [];
   for (const field of ['containers', 'initContainers'] as const) {
@@ -48,7 +48,7 @@ function deadlineKept(next: ChangingSpec, previous: ChangingSpec): FieldError[] 
   return [fieldInvalid('spec.activeDeadlineSeconds', null, detail)];
 }
 
-/** More of them may come, and the seconds of each may change. */
+/** Tolerations may be added, and the seconds of each may change. */
 function tolerationsKept(next: ChangingSpec, previous: ChangingSpec): FieldError[] {
   const withoutSeconds = (toleration: Fields): Fields => ({ ...toleration, tolerationSeconds: undefined });
   const tolerations = (next.tolerations ?? []).map(withoutSeconds);
@@ -96,7 +96,7 @@ function withImages(
   return { [field]: containers.map((container, i) => ({ ...container, image: previous?.[i]?.['image'] })) };
 }
 
-/** A gated pod is not being scheduled yet: the nodes it may go to can become fewer. */
+/** The nodes of a gated pod may be narrowed, because it is not scheduled yet. */
 function levelPlacement(spec: ChangingSpec, previous: ChangingSpec): FieldError[] {
   const errors = [...selectorNarrowed(spec, previous), ...affinityNarrowed(spec, previous)];
   level(spec, previous, 'nodeSelector');
@@ -132,7 +132,7 @@ function affinityNarrowed(spec: ChangingSpec, previous: ChangingSpec): FieldErro
   });
 }
 
-/** A term without requirements selects nothing, and goes on doing so. */
+/** A term without requirements selects nothing, and must stay so. */
 function onlyMore(term: Fields, old: Fields): boolean {
   const parts = ['matchExpressions', 'matchFields'].map((field) => ({
     now: (term[field] ?? []) as unknown[],

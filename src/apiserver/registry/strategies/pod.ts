@@ -28,7 +28,7 @@ interface Pod extends KubeObject {
   status?: PodStatus;
 }
 
-/** `now` is RFC 3339. */
+/** `now` is in RFC 3339. */
 function schedulingGated(now: string): Record<string, unknown> {
   return {
     type: 'PodScheduled',
@@ -79,7 +79,7 @@ function keepOwners(next: Pod, previous: Pod): void {
   else meta.ownerReferences = owners;
 }
 
-/** Writers that do not know the field must not take it away. */
+/** Keeps the field for writers that do not know it. */
 function keepObservedGenerations(next: Pod, previous: Pod): void {
   const { status: old } = previous;
   if (next.status === undefined || old === undefined) return;
@@ -109,7 +109,7 @@ function onlySpecField(next: Pod, previous: Pod, field: keyof PodSpec): void {
   restoreRest(next, previous);
 }
 
-/** `/resize` changes the resources of containers that exist. */
+/** `/resize` changes only the resources of existing containers. */
 function onlyResources(next: Pod, previous: Pod): void {
   const wanted = next.spec ?? {};
   next.spec = {
@@ -138,7 +138,7 @@ function restoreRest(next: Pod, previous: Pod): void {
   else next.status = previous.status;
 }
 
-/** API-321: containers for debugging are added; those that are there stay as they are. */
+/** Ephemeral containers can be added; existing ones are immutable (API-321). */
 function ephemeralChanges(next: PodSpec, previous: PodSpec): readonly FieldError[] {
   const errors: FieldError[] = [];
   for (const old of previous.ephemeralContainers ?? []) {

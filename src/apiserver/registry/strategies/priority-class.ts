@@ -2,10 +2,10 @@ import { decideDelete } from '../../../api/deletion/before-delete.ts';
 import { newForbidden } from '../../../api/status-error.ts';
 import type { Strategy } from '../strategy.ts';
 
-/** Those that API-512 makes; no other one may have such a name. */
+/** The prefix of the bootstrap classes (API-512). No other class may have it. */
 const SYSTEM = 'system-';
 
-/** Classes that the cluster's own pods use cannot be deleted (registry scheduling/priorityclass `REST.Delete`). */
+/** The cluster's own pods use these classes, which cannot be deleted (registry scheduling/priorityclass `REST.Delete`). */
 export const priorityClassStrategy: Strategy = {
   decideDelete(input) {
     const name = input.object.metadata?.name ?? '';

@@ -1,8 +1,8 @@
-/** Rules of a kind that compile expressions: much code, which a server without such an object does not load. */
+/** Rules of a kind that compile expressions, which is much code. It is loaded with the first such object. */
 export interface RulesOnDemand<T> {
-  /** For preparation, which comes before validation and may wait. */
+  /** For preparation, which runs before validation and may wait. */
   readonly load: () => Promise<void>;
-  /** For validation, which may not. */
+  /** For validation, which may not wait. */
   readonly loaded: () => T;
 }
 

@@ -7,7 +7,7 @@ interface Secret extends KubeObject {
   stringData?: Record<string, string>;
 }
 
-/** `stringData` is for writing only: plain text that goes into `data`, over what stands there. */
+/** `stringData` is write-only: its plain texts override `data`. */
 export const secretStrategy: Strategy = {
   prepareForCreate: mergeStringData,
   prepareForUpdate: mergeStringData,

@@ -5,7 +5,7 @@ interface ServiceAccount extends KubeObject {
   secrets?: { name?: string }[];
 }
 
-/** Its secrets lie in its own namespace, so that only their names count (registry core/serviceaccount `cleanSecretReferences`). */
+/** Its secrets are in its own namespace, so only their names count (registry core/serviceaccount `cleanSecretReferences`). */
 export const serviceAccountStrategy: Strategy = { prepareForCreate: namesOnly, prepareForUpdate: namesOnly };
 
 function namesOnly(account: ServiceAccount): void {

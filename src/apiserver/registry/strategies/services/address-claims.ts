@@ -3,35 +3,35 @@ import type { Random } from '../../../../base/random/random.ts';
 import type { Revision, Store } from '../../../storage/interface.ts';
 import { REGISTRY_ROOT } from '../../../storage/storage-keys.ts';
 
-/** The limited resource; the last part of a claim's prefix. */
+/** The limited resource, which is the last part of a claim's prefix. */
 export type ClaimedRange = 'serviceips' | 'servicenodeports';
 
-/** The owners of addresses, across servers. */
+/** The claims of addresses across servers. */
 export interface AddressClaims {
-  /** Revision of the claim; undefined: another server has given it away, or is about to. */
+  /** The revision of the claim; undefined if another server has allocated the address or is about to. */
   claim(range: ClaimedRange, item: string): Promise<Revision | undefined>;
-  /** The same for one that a client has asked for by name: tries for a moment, because no other one will do. */
+  /** The same for an address that a client requested. It retries briefly, because no other address will do. */
   claimWanted(range: ClaimedRange, item: string): Promise<Revision | undefined>;
   /**
-   * Without a revision it is the address of a stored service, whose claim any server may have made. It is best effort and has no wait;
-   * {@link ClaimSweep} returns what is left over.
+   * Without a revision, it is the address of a stored service, whose claim any server may have made. Best effort, without a wait; {@link
+   * ClaimSweep} releases the rest.
    */
   giveBack(range: ClaimedRange, item: string, claim?: Revision): void;
 }
 
-/** One server only: what is free in its memory is free. */
+/** For a single server, whose memory has all allocations. */
 export const noAddressClaims: AddressClaims = {
   claim: () => Promise.resolve(0),
   claimWanted: () => Promise.resolve(0),
   giveBack: () => undefined,
 };
 
-/** Under it lies a key for each claim. */
+/** The prefix of all claims. */
 export function claimPrefix(range: ClaimedRange): string {
   return `${REGISTRY_ROOT}ranges/${range}/`;
 }
 
-/** A service that was deleted on another server a moment ago may not have given its address back yet. */
+/** A service that another server deleted just now may not have released its address yet. */
 const AGAIN_MS = 50;
 const ATTEMPTS = 6;
 
@@ -41,7 +41,7 @@ export interface StoredAddressClaimsOptions {
   readonly random: Random;
 }
 
-/** A key that only one create can make is a claim. Costs a write for each address; needed where several servers write. */
+/** A claim is a key that only one create can make. It costs a write for each address, and is needed only if several servers write. */
 export class StoredAddressClaims implements AddressClaims {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -54,7 +54,7 @@ export class StoredAddressClaims implements AddressClaims {
   }
 
   async claim(range: ClaimedRange, item: string): Promise<Revision | undefined> {
-    // A store that has lost an answer knows its own write by the bytes: no two claims have the same.
+    // If an answer is lost, the store recognizes its own write by the bytes, which are unique to each claim.
     const value = Buffer.from(JSON.stringify({ uid: this.#random.uuid() }));
     const written = await this.#store.create(claimPrefix(range) + item, value);
     return written.succeeded ? written.kv.modRevision : undefined;
@@ -65,7 +65,7 @@ export class StoredAddressClaims implements AddressClaims {
   }
 
   giveBack(range: ClaimedRange, item: string, claim?: Revision): void {
-    // The sweep finds claims that cannot be returned now.
+    // The sweep removes claims that cannot be released now.
     this.#giveBack(claimPrefix(range) + item, claim).catch(() => undefined);
   }
 
