@@ -10,40 +10,38 @@ import type { CustomColumn } from '../printers/custom-columns.ts';
 import type { ObjectSchema } from './object/object-schema.ts';
 import type { StoreOutcome } from './store-outcome.ts';
 
-/**
- * The manager of a write in managedFields: an update by its manager, or an apply, which has decided about them already.
- */
+/** The origin of managedFields: an update by this manager, or an apply, which has already computed them. */
 export type FieldTracking = { readonly by: 'update'; readonly manager: string } | { readonly by: 'apply' };
 
-/** The options of a create, update or patch as the client gave them; what it did not give is absent. */
+/** The options of a create, update or patch that the client set; others are absent. */
 export interface WriteRequestOptions {
   readonly dryRun?: readonly string[];
   readonly fieldManager?: string;
   readonly fieldValidation?: string;
 }
 
-/** The options of a write, beside the object. */
+/** The options of a write, in addition to the object. */
 export interface WriteContext {
   readonly user: UserInfo;
-  /** The client's request, as admission shows it; absent in writes of the server's own. */
+  /** The client's options, for admission; absent in the server's own writes. */
   readonly options?: WriteRequestOptions | undefined;
-  /** `skipped`: the server does what admission has allowed already, or what nobody may stop. Default: asked. */
+  /** `skipped` is for writes that admission has already allowed, or that must not be refused. Default: asked. */
   readonly admission?: 'skipped' | undefined;
-  /** Size of the body; absent in writes of the server's own. */
+  /** Size of the body; absent in the server's own writes. */
   readonly bodyBytes?: number | undefined;
-  /** When the request is answered with a time-out, by `Clock.monotonic`; absent where nobody waits. */
+  /** The time by `Clock.monotonic` at which the request times out; absent if it does not. */
   readonly deadline?: number | undefined;
   /** Everything happens except persistence (API-236). */
   readonly dryRun: boolean;
-  /** Absent in writes of the server's own: they leave managedFields as they are. */
+  /** Absent in the server's own writes, which keep managedFields unchanged. */
   readonly tracking?: FieldTracking | undefined;
-  /** Throws the 403 when a PUT or apply finds nothing and its user may not create. Absent in writes of the server's own. */
+  /** Throws a 403 if a PUT or apply would create and its user may not. Absent in the server's own writes. */
   readonly authorizeCreate?: (() => void) | undefined;
-  /** Adds an annotation to the audit event of the request; absent in writes of the server's own. */
+  /** Adds an annotation to the audit event of the request; absent in the server's own writes. */
   readonly annotate?: ((key: string, value: string) => void) | undefined;
   /** Adds a `Warning` header to the answer (API-010). */
   readonly warn: (text: string) => void;
-  /** The time of the request is over: what is retried is given up (API-006). */
+  /** True once the request has timed out, so that retries stop (API-006). */
   readonly expired: () => boolean;
 }
 
@@ -58,7 +56,7 @@ interface WrittenPlace {
 
 export interface StrategyContext extends WriteContext, WrittenPlace {}
 
-/** One literal, as it is made for each write: see `base/http-message.ts`. */
+/** One object literal, for each write: see `base/http-message.ts`. */
 export function strategyContext(write: WriteContext, { info, subresource, now }: WrittenPlace): StrategyContext {
   const { user, options, admission, deadline, dryRun, tracking, authorizeCreate, annotate, warn, expired } = write;
   return {
@@ -78,104 +76,104 @@ export function strategyContext(write: WriteContext, { info, subresource, now }:
   };
 }
 
-/** How objects of one served version are kept, where that is the business of a definition (API-461..463). */
+/** How objects of one served version are stored, if a definition determines it (API-461..463). */
 export interface StorageConversion {
-  /** The stored bytes are those that this version serves. */
+  /** True if stored bytes are those of this version. */
   readonly servesStoredBytes: boolean;
-  /** Metadata is the same in all versions, so that who needs no more can have it unconverted. */
+  /** True if metadata is the same in all versions, so that it can be read without conversion. */
   readonly keepsMetadata: boolean;
   toStorage(object: KubeObject): KubeObject;
   /** Never changes its input. */
   fromStorage(object: KubeObject): KubeObject;
-  /** Present where somebody outside converts: then it is asked instead of the two above. */
+  /** Present if a webhook converts; it is used instead of the two above. */
   readonly remote?: RemoteConversion;
 }
 
-/** Conversion by a webhook (API-464). Neither changes its input; both reject with a StatusError when there is no answer. */
+/** Conversion by a webhook (API-464). Both methods leave their input unchanged, and reject with a StatusError if the webhook fails. */
 export interface RemoteConversion {
   toStorage(object: KubeObject): Promise<KubeObject>;
-  /** From whatever versions the objects are in, in order. */
+  /** Converts from any versions, in order. */
   fromStorage(objects: readonly KubeObject[]): Promise<readonly KubeObject[]>;
 }
 
-/** The versions of a custom resource, served or not, as whoever manages fields of one needs them (API-215). */
+/** The versions of a custom resource, served or not, for managers of fields (API-215). */
 export interface CustomVersions {
-  /** Undefined: the definition has no such version. */
+  /** Undefined if the definition has no such version. */
   find(version: string): CustomVersion | undefined;
-  /** As the conversion of the definition makes it, not yet held to the schema. Rejects with a StatusError. */
+  /** Converts as the definition says, before the schema is applied. Rejects with a StatusError. */
   convert(object: KubeObject, version: string): KubeObject | Promise<KubeObject>;
 }
 
 export interface CustomVersion {
   readonly schema: ObjectSchema;
-  /** Whether status has an endpoint of its own there. */
+  /** True if the version has a status subresource. */
   readonly hasStatus: boolean;
-  /** Absent where it has no Scale. */
+  /** Absent if the version has no Scale. */
   readonly scale?: ScalePaths;
 }
 
-/** Where a custom resource keeps what its Scale shows: paths like `.spec.replicas` (API-467). */
+/** Paths of the values of a custom resource's Scale, such as `.spec.replicas` (API-467). */
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;
-  /** Absent: the Scale shows no selector. */
+  /** If absent, the Scale has no selector. */
   readonly labelSelector?: string;
 }
 
 /**
- * The special behaviour of a kind, in the terms of apiserver `rest.RESTCreateStrategy` and friends. All kinds without a row in
- * {@link file://./strategies/strategy-table.ts} get none of it. `object` and `next` are the caller's own in the request's version and
- * may be changed; but parts of `next` below its top level and metadata may be shared with `previous` (status split): they are
- * replaced, never changed in place. `previous` is shared and not touched.
+ * The special behaviour of a kind, like apiserver's `rest.RESTCreateStrategy` and others. Kinds without a row in {@link
+ * file://./strategies/strategy-table.ts} have none. `object` and `next` belong to the caller, are in the request's version and may be
+ * changed; but parts of `next` below its top level and metadata may be shared with `previous`, so they are replaced instead of changed in
+ * place. `previous` is shared and must not be changed.
  */
 export interface Strategy {
   /**
-   * After defaults, admission, name and uid, before validation. A refusal is thrown. When a generated name is taken it is called
-   * again, on its own output, with the next name.
+   * Runs after defaults, admission, name and uid, and before validation. Refuses by throwing. If a generated name is taken, it is called
+   * again with its own output and the next name.
    */
   prepareForCreate?(object: KubeObject, context: StrategyContext): void | Promise<void>;
   /**
-   * Once for each time that {@link prepareForCreate} has let an object pass, as soon as it is known what became of it. `not stored`: it was
-   * refused after that, its name was taken, or it was a dry run.
+   * Called once for each object that {@link prepareForCreate} accepted, when its outcome is known. `not stored` means that it was refused
+   * later, that its name was taken, or that it was a dry run.
    */
   createEnded?(object: KubeObject, outcome: StoreOutcome): void;
   /**
-   * After a create has been stored: refuses it by throwing when what {@link prepareForCreate} has seen no longer holds. Whoever
-   * created the object takes it back, and says so by {@link released}.
+   * Runs after a create has been stored, and refuses it by throwing if a condition that {@link prepareForCreate} checked no longer holds.
+   * The caller then deletes the object and calls {@link released}.
    */
   stored?(object: KubeObject, context: StrategyContext): void;
-  /** For the object itself and every subresource; status has already been split off (API-152, API-175, API-330). */
+  /** Runs for the object itself and every subresource, after status was split off (API-152, API-175, API-330). */
   prepareForUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): void | Promise<void>;
   /**
-   * Once for each `next` that {@link prepareForUpdate} has let pass. `not stored`: it was refused after that, another write was faster, it
-   * was a dry run, or nothing had to be written.
+   * Called once for each `next` that {@link prepareForUpdate} accepted. `not stored` means that it was refused later, that another write
+   * was first, that it was a dry run, or that nothing changed.
    */
   updateEnded?(next: KubeObject, previous: KubeObject, outcome: StoreOutcome): void;
   validate?(object: KubeObject): readonly FieldError[];
   validateUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): readonly FieldError[];
-  /** Instead of `decideDelete` of `api/deletion`. */
+  /** Replaces `decideDelete` of `api/deletion`. */
   decideDelete?(input: DeleteInput): DeleteDecision;
-  /** A stored object is gone, in its last state: frees its addresses. */
+  /** Called when a stored object was deleted, with its last state; frees its addresses. */
   released?(object: KubeObject): void;
-  /** API-152 has exceptions: nodes bring their status along. Default: dropped. */
+  /** `kept` for kinds that bring their status along, such as nodes (API-152). Default: dropped. */
   readonly statusOnCreate?: 'kept';
-  /** Through `/status` the old metadata stays, apart from what API-314 and API-330 name. Default: metadata is written. */
+  /** True if `/status` keeps the old metadata, except as API-314 and API-330 say. Default: metadata is written. */
   readonly statusKeepsMetadata?: boolean;
-  /** For a custom resource, from its definition; built-in kinds have theirs in the type table. */
+  /** For custom resources, from the definition; built-in kinds have the type table. */
   readonly schema?: ObjectSchema;
-  /** For a custom resource; built-in kinds have theirs in `api/selectors`. */
+  /** For custom resources; built-in kinds have `api/selectors`. */
   readonly selectableFields?: SelectableFields;
-  /** For a custom resource; built-in kinds have theirs in `api/conversion`. */
+  /** For custom resources; built-in kinds have `api/conversion`. */
   readonly conversion?: StorageConversion;
-  /** For a custom resource; those of a built-in kind are resources of their own. */
+  /** For custom resources; versions of built-in kinds are separate resources. */
   readonly versions?: CustomVersions;
-  /** For a custom resource; built-in kinds have theirs in `printers`. */
+  /** For custom resources; built-in kinds have `printers`. */
   readonly printerColumns?: readonly CustomColumn[];
-  /** For a custom resource; built-in kinds have `spec.replicas`. */
+  /** For custom resources; built-in kinds have `spec.replicas`. */
   readonly scale?: ScalePaths;
-  /** For a custom resource, as its definition has it; built-in kinds have theirs in the type table. */
+  /** For custom resources, from the definition; built-in kinds have the type table. */
   readonly openApiSchema?: JsonSchemaProps;
-  /** Every request to a deprecated version is warned with it. */
+  /** The warning for every request to a deprecated version. */
   readonly deprecation?: string;
 }
 

@@ -34,8 +34,8 @@ import { outcomeOf, type StoreOutcome } from './store-outcome.ts';
 import { type StrategyContext, strategyContext, type WriteContext } from './strategy.ts';
 
 /**
- * How often an update is re-applied after a concurrent write won. Losers take turns, so only writes that do not (deletions,
- * other servers on the same store) can win again and again.
+ * Maximum number of attempts after a concurrent write was first. Losers take turns, so only writes that do not (deletions, other servers on
+ * the same store) can win repeatedly.
  */
 const MAX_ATTEMPTS = 1000;
 
@@ -45,30 +45,30 @@ export interface UpdateRequest {
   /** Empty for the object itself. */
   readonly subresource: string;
   /**
-   * Which part of `next` counts: all but status (the object itself), status (API-330), or all of it (subresources whose endpoint
-   * makes `next` from the previous state and changes only what is its own).
+   * The part of `next` that counts: all except status (the object itself), status (API-330), or all of it (subresources whose endpoint
+   * derives `next` from the previous state and changes only its own part).
    */
   readonly part: 'object' | 'status' | 'whole';
   /**
-   * `put`: uid and resourceVersion in the object are preconditions. `patch`: they are fields (API-174, API-191). `apply`: as
-   * patch, but creates what is missing (API-210).
+   * For `put`, uid and resourceVersion in the object are preconditions. For `patch`, they are fields (API-174, API-191). `apply` is like
+   * patch, but creates a missing object (API-210).
    */
   readonly method: 'put' | 'patch' | 'apply';
   /**
-   * The wanted state, in the served version, decoded and defaulted; a fresh copy at each call. Called again with the newest
-   * state when a concurrent write won. Undefined previous: the object does not exist, PUT or apply creates it (API-173, API-210).
+   * The wanted state in the served version, decoded and defaulted; a new copy at each call. It is called again with the newest state if a
+   * concurrent write was first. If previous is undefined, the object does not exist, and PUT or apply creates it (API-173, API-210).
    */
   next(previous: KubeObject | undefined): KubeObject | Promise<KubeObject>;
-  /** The object for admission, where it differs. */
+  /** The object for admission, if it differs. */
   readonly view?: AdmittedView;
   readonly context: WriteContext;
 }
 
-/** An update that is about another kind than the object's: its Scale. */
+/** The object that admission sees for an update of another kind, such as Scale. */
 export interface AdmittedView {
   readonly kind: GroupVersionKind;
   of(object: KubeObject): KubeObject;
-  /** A copy of the object with what admission has made of its view. */
+  /** A copy of the object with admission's changes to its view. */
   merge(object: KubeObject, view: KubeObject): KubeObject;
 }
 
@@ -77,7 +77,7 @@ export interface UpdateResult {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'removed';
 }
 
-/** PUT and PATCH, of the object and of its subresources: read, decide, write under the guard of what was read. */
+/** PUT and PATCH of the object and of its subresources: read, decide, write with the version that was read as precondition. */
 export async function updateObject(resource: ResourceStore, request: UpdateRequest): Promise<UpdateResult> {
   const { info, environment } = resource;
   const { store, updateTurns } = environment;
@@ -111,7 +111,7 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
   const creates = request.subresource === '' && (request.method === 'apply' || info.allowCreateOnUpdate);
   if (request.method === 'apply' && !creates) throw newNotFound(info, name);
   const object = await request.next(undefined);
-  // A uid says that the client means an object that existed; a resourceVersion alone does not stand in the way upstream either.
+  // A uid means that the client expects an existing object. A resourceVersion alone does not prevent the create, as upstream.
   const { uid = '' } = object.metadata ?? {};
   if (uid !== '') throw newConflict(info, name, storagePreconditionText({ field: 'uid', wanted: uid, found: '' }));
   if (!creates) throw newNotFound(info, name);
@@ -121,7 +121,7 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
     return { outcome: 'created', object: await createObject(resource, { namespace, object, context, authorize }) };
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    // Somebody else was first: what was meant to create it, updates it.
+    // Another client created the object first, so this request updates it.
     const { kv } = await resource.environment.store.get(resource.key(namespace, name));
     return { outcome: 'raced', current: kv };
   }
@@ -144,9 +144,9 @@ async function updateOnce(resource: ResourceStore, request: UpdateRequest, kv: K
 
 interface Attempt extends Change {
   readonly kv: KeyValue;
-  /** As which `kv` is served. */
+  /** `kv` in the served version. */
   readonly served: ServedObject;
-  /** Of `next`, by now. */
+  /** The current outcome of `next`. */
   outcome: StoreOutcome;
 }
 
@@ -182,7 +182,7 @@ interface Deciding extends UpdateRequest {
   readonly bytes: number;
 }
 
-/** The state to be written, judged by everything that may refuse it. */
+/** The state to write, after all validation and admission. */
 async function decideNext(resource: ResourceStore, request: Deciding, previous: KubeObject): Promise<KubeObject> {
   const { info, strategy, environment } = resource;
   const { subresource } = request;
@@ -211,7 +211,7 @@ async function decideNext(resource: ResourceStore, request: Deciding, previous: 
     dedupe(next, context);
     checkResourceVersion(resource, request.name, next, previous);
     fillNamespace(next, request.namespace, info.namespaced);
-    // Like a client a webhook moves neither creation nor deletion, and is not refused for it.
+    // A webhook, like a client, cannot change creation or deletion, and its attempt is ignored.
     restoreSystemMetadata(next, previous);
   }
 
@@ -224,7 +224,7 @@ async function decideNext(resource: ResourceStore, request: Deciding, previous: 
     else metadataOf(next).generation = generation;
   } else {
     if (request.part === 'object' && hasStatusSubresource(info)) keepStatus(next, previous);
-    // To bind a pod is not to ask for another one.
+    // Binding a pod does not change its spec's generation.
     if (request.subresource !== 'binding') setUpdatedGeneration(next, previous, info.generation);
   }
   pause = betweenSteps(environment.clock, request.bytes);
@@ -249,7 +249,7 @@ interface Change {
   readonly previous: KubeObject;
 }
 
-/** The next state as the mutating phase leaves it. */
+/** The next state after the mutating phase. */
 async function mutated(resource: ResourceStore, request: UpdateRequest, change: Change): Promise<KubeObject> {
   const attributes = attributesOf(resource, request, change);
   await admitWrite(resource, attributes);
@@ -274,7 +274,7 @@ function attributesOf(resource: ResourceStore, request: UpdateRequest, change: C
   });
 }
 
-/** API-171, API-191: a patch that names no version carries the stored one through, so it always passes. */
+/** A patch without a version keeps the stored one, so it always passes (API-171, API-191). */
 function checkResourceVersion(resource: ResourceStore, name: string, next: KubeObject, previous: KubeObject): void {
   const { info } = resource;
   const wanted = next.metadata?.resourceVersion ?? '';
@@ -312,12 +312,12 @@ function validate(resource: ResourceStore, { next, previous, context, name }: Ju
 }
 
 interface Encoded extends Change {
-  /** `next` as it would be stored. */
+  /** `next` in its stored form. */
   readonly bytes: Uint8Array;
   readonly stored: Uint8Array;
 }
 
-/** API-077. A different order of keys has the same length, so trees are compared only then. */
+/** A write that changes nothing is skipped (API-077). A different key order has the same length, so trees are compared only then. */
 function changesNothing(resource: ResourceStore, { bytes, stored, next, previous }: Encoded): boolean {
   if (bytes.length !== stored.length) return false;
   if (Buffer.compare(bytes, stored) === 0) return true;
@@ -328,7 +328,7 @@ function changesNothing(resource: ResourceStore, { bytes, stored, next, previous
   return resource.servesStoredBytes || sameWhereStored(bytes, stored);
 }
 
-/** An equal object may be stored in another version, or in the form of an earlier schema: then it is rewritten (API-473). */
+/** An equal object may be stored in another version, or by an earlier schema; then it is rewritten (API-473). */
 function sameWhereStored(bytes: Uint8Array, stored: Uint8Array): boolean {
   const [left, right] = [bytes, stored].map((form) => {
     const object = JSON.parse(Buffer.from(form).toString()) as KubeObject;

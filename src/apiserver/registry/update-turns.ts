@@ -1,6 +1,6 @@
 import { type Release, Semaphore } from '../../base/time/semaphore.ts';
 
-/** As many as mutating requests may be in flight, and then some; one more fails rather than waits. */
+/** More than the maximum of mutating requests in flight. Another one fails instead of waiting. */
 const MAX_WAITING = 10_000;
 
 interface Turns {
@@ -9,20 +9,20 @@ interface Turns {
 }
 
 /**
- * Order among updates of one object that have lost a race. Without it a hundred competitors would decide anew a hundred times
- * each, every round for one winner; so a loser waits for its turn, and who comes while others wait queues behind them. Updates
- * that meet nobody never wait, and a turn is no lock: writes are still guarded by revisions.
+ * Orders updates of one object that have lost a race. Without it, a hundred competitors would each decide a hundred times, with one winner
+ * per round. A loser waits for its turn, and updates that arrive meanwhile queue behind it. An update without a competitor never waits. A
+ * turn is not a lock: writes still have preconditions.
  */
 export class UpdateTurns {
-  /** Only keys that are fought over right now. */
+  /** Only keys with competing updates. */
   readonly #keys = new Map<string, Turns>();
 
-  /** Whether others have lost a race for this key and not finished yet. */
+  /** True if other updates have lost a race for this key and are not finished. */
   isContended(key: string): boolean {
     return this.#keys.has(key);
   }
 
-  /** Resolves when it is the caller's turn; must be released. */
+  /** Resolves when it is the caller's turn, which must be released. */
   async take(key: string): Promise<Release> {
     let turns = this.#keys.get(key);
     if (turns === undefined) {

@@ -3,13 +3,13 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { Store } from '../storage/interface.ts';
 import { WatchCache } from '../storage/cache/watch-cache.ts';
 
-/** The watch caches of one server, one a stored resource, made when the resource is first watched. */
+/** The watch caches of one server, one for each stored resource, created by its first watch. */
 export class WatchCaches {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #afterTurn: AfterTurn;
   readonly #caches = new Map<string, WatchCache>();
-  /** Still read from, by watches opened before the resource was dropped. */
+  /** Caches of dropped resources that older watches still read. */
   readonly #finishing = new Set<WatchCache>();
 
   constructor({ store, clock, afterTurn }: { store: Store; clock: Clock; afterTurn: AfterTurn }) {
@@ -18,7 +18,7 @@ export class WatchCaches {
     this.#afterTurn = afterTurn;
   }
 
-  /** `prefix`: of all keys of the resource. */
+  /** `prefix` is that of all keys of the resource. */
   of(prefix: string): WatchCache {
     let cache = this.#caches.get(prefix);
     if (cache === undefined) {
@@ -28,7 +28,7 @@ export class WatchCaches {
     return cache;
   }
 
-  /** The watches of one resource end when they have delivered what happened until now; new ones have nothing to do with them. */
+  /** Ends the watches of one resource after they have delivered all events so far; it does not affect new ones. */
   drop(prefix: string): void {
     const cache = this.#caches.get(prefix);
     if (cache === undefined) return;

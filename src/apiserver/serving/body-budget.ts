@@ -1,13 +1,13 @@
 import { assert } from '../../base/errors/assert.ts';
 
-/** All bodies under way of one server, bytes: 85 of the largest size that is accepted. */
+/** Maximum bytes of all bodies in progress on one server, enough for 85 of the largest size. */
 export const MAX_BODIES_BYTES = 256 * 1024 * 1024;
-/** Those of one connection, bytes: 16 of the largest size. */
+/** Maximum bytes for one connection, enough for 16 of the largest size. */
 export const MAX_CONNECTION_BODIES_BYTES = 48 * 1024 * 1024;
 
 /**
- * Counts the bytes of request bodies under way against one bound for the server and one for each connection, so that nobody makes the server
- * hold more. Invariant: neither count ever exceeds its bound, and both return to zero when all requests have been answered.
+ * Counts the bytes of request bodies in progress, with one limit for the server and one for each connection, so that no client can exhaust
+ * the memory. Invariant: neither count ever exceeds its limit, and both return to zero when all requests have been answered.
  */
 export class BodyBudget {
   readonly #ofConnection = new WeakMap<object, number>();
@@ -18,7 +18,7 @@ export class BodyBudget {
     return this.#total;
   }
 
-  /** Counts `bytes` more for a connection. False, and nothing is counted, when a bound would be exceeded. */
+  /** Adds `bytes` for a connection. Returns false and adds nothing if a limit would be exceeded. */
   take(connection: object, bytes: number): boolean {
     const held = this.#ofConnection.get(connection) ?? 0;
     if (this.#total + bytes > MAX_BODIES_BYTES || held + bytes > MAX_CONNECTION_BODIES_BYTES) return false;

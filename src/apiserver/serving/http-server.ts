@@ -16,9 +16,9 @@ import { type ResponseStream, SLICE, writeResponse } from './response-body.ts';
 export interface TlsMaterial {
   /** Its private key, as PEM. */
   readonly keyPem: string;
-  /** The certificate, with those between it and its authority, as PEM. */
+  /** The certificate and its intermediate certificates, as PEM. */
   readonly certPem: string;
-  /** Signs the client certificates we believe; without it none is asked for. */
+  /** The authority of client certificates; without it none is requested. */
   readonly clientCaPem?: string;
 }
 
@@ -26,66 +26,69 @@ export interface TlsMaterial {
 export interface ServeOptions {
   /** Answers the requests. */
   readonly handler: HttpHandler;
-  /** Absent: cleartext HTTP/1.1, which must be asked for with `cleartext: true` (API-370). */
+  /** If absent, cleartext HTTP/1.1, which requires `cleartext: true` (API-370). */
   readonly tls?: TlsMaterial;
-  /** Without TLS. */
+  /** Serves without TLS. */
   readonly cleartext?: true;
   /** The address to listen on. */
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** Times idle connections; the one of this machine unless given. */
+  /** The clock for idle timeouts; the system's by default. */
   readonly clock?: Clock;
-  /** The most body bytes kept of one request; the handler sees one byte more and refuses it (API-007). */
+  /** Maximum stored body bytes of one request. The handler gets one byte more and refuses it (API-007). */
   readonly bodyLimit?: number;
 }
 
-/** A listener that runs. */
+/** A running listener. */
 export interface HttpServer {
   /** The port that it listens on. */
   readonly port: number;
   /** `https://host:port` or `http://host:port`. */
   readonly url: string;
-  /** Stops accepting, ends streams (watches), waits for answers under way up to {@link CLOSE_GRACE_MS}. */
+  /** Stops accepting, ends streams (watches), and waits for answers in progress up to {@link CLOSE_GRACE_MS}. */
   close(): Promise<void>;
 }
 
-/** Time answers under way get when the server closes; then sockets are cut, so that close takes less than a second. */
+/** Time for answers in progress when the server closes. Then connections are closed, so that closing takes less than a second. */
 const CLOSE_GRACE_MS = 500;
 
-/** A client that takes nothing of an answer for so long is cut, so that a half-open watch holds its place no longer (API-136). */
+/** A client that reads nothing of an answer for this time is disconnected, so that a half-open watch does not stay (API-136). */
 const WRITE_STALL_MS = 60_000;
 
-/** A body has to be there in the time a request has as a whole (API-006). */
+/** Maximum duration of a body, equal to that of a request (API-006). */
 const BODY_TIMEOUT_MS = 60_000;
-/** A client that sends nothing of its body for so long is cut: it holds memory that others need. */
+/** A client that sends nothing of its body for this time is disconnected, because it holds memory. */
 const BODY_IDLE_MS = 10_000;
 
-/** After so long without a sign of life the kernel asks whether a client is still there. */
+/** Idle time after which the kernel probes the connection. */
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
-/** Request line and headers of HTTP/1: selectors and continue tokens may be long. HTTP/2 has bounds of its own, near this one. */
+/**
+ * Maximum size of request line and headers in HTTP/1, because selectors and continue tokens may be long. HTTP/2 has a similar limit of its
+ * own.
+ */
 const MAX_HEADER_BYTES = 128 * 1024;
 
 /**
- * Bytes of answers on one connection beyond which Node reads no further requests from it. An answer itself never has so much waiting.
- * With Node's own 16 KiB a client that sent its next request the moment it had an answer met a pause, and where the request came over TLS
- * in several records, Node took the second of them for an error (HPE_PAUSED) and cut the connection: a third of the writes of 500 KiB.
- * Beyond it, with answers to pipelined requests, that may still happen.
+ * The number of buffered answer bytes on one connection at which Node stops reading requests from it. An answer itself never buffers so
+ * much. With Node's default of 16 KiB, a client that sent its next request directly after an answer could be paused, and if that request
+ * came in several TLS records, Node reported an error for the second (HPE_PAUSED) and closed the connection: this happened to a third of
+ * the writes of 500 KiB. With pipelined requests it may still happen above this limit.
  */
 const CONNECTION_HIGH_WATER_MARK = 4 * SLICE;
 
 type Request = IncomingMessage | Http2ServerRequest;
 
 /**
- * Serves a handler over HTTP/2 and HTTP/1.1 on one TLS port, chosen by ALPN (API-015), or over cleartext HTTP/1.1.
- * A client that goes away aborts the handler's signal; a slow reader is waited for, never buffered for, and one that does not read
- * at all is cut.
+ * Serves a handler over HTTP/2 and HTTP/1.1 on one TLS port, chosen by ALPN (API-015), or over cleartext HTTP/1.1. When a client
+ * disconnects, the handler's signal is aborted. A slow reader delays its answer without buffering, and one that does not read at all is
+ * disconnected.
  */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
   const exchanges = new Exchanges(options);
   const server = createListener(options, (request, response) => {
-    // A surprise here concerns one exchange; unhandled it would end the process.
+    // An unexpected error concerns one exchange; unhandled it would end the process.
     exchanges.serve(request, response).catch(() => response.destroy());
   });
   const sockets = new Set<Socket>();
@@ -105,7 +108,7 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
   });
-  // A failed handshake or a broken frame concerns one connection only; Node has destroyed it already.
+  // A failed handshake or a malformed frame concerns only one connection, which Node has already destroyed.
   server.on('tlsClientError', () => undefined);
   server.on('sessionError', () => undefined);
 
@@ -153,32 +156,33 @@ function createListener(
       key: tls.keyPem,
       cert: tls.certPem,
       minVersion: 'TLSv1.2',
-      // Certificates are optional and judged per request: a bad one makes a user unknown, not the handshake fail.
+      // Client certificates are optional and checked for each request: an invalid one makes the user unknown instead of failing the
+      // handshake.
       ...(tls.clientCaPem === undefined ? {} : { ca: tls.clientCaPem, requestCert: true, rejectUnauthorized: false }),
-      // Uploads of 3 MiB should not wait for window updates. kube-apiserver offers 100 parallel streams since CVE-2023-44487, and 250 before;
-      // with 250 the watches of a client that has one for each resource fit on one session.
+      // A window that lets uploads of 3 MiB proceed without updates. kube-apiserver allows 100 parallel streams since CVE-2023-44487, and
+      // 250 before; with 250 the watches of a client with one for each resource fit on one session.
       settings: { initialWindowSize: 1 << 20, maxConcurrentStreams: 250 },
     },
     (request, response) => listener(request, response as unknown as ResponseStream),
   );
-  // Its constructor takes no such option, but its HTTP/1 connections look for it here.
+  // The constructor has no such option, but its HTTP/1 connections read it from here.
   return Object.assign(server, { maxHeaderSize: MAX_HEADER_BYTES });
 }
 
-/** TLS sockets that a server makes take no option for it. */
+/** Raises the limit on the server's TLS sockets, which have no option for it. */
 function raiseHighWaterMark(socket: TLSSocket): void {
   const { _writableState: state } = socket as unknown as { _writableState: { highWaterMark: number } };
   state.highWaterMark = CONNECTION_HIGH_WATER_MARK;
 }
 
-/** Clients of a proxy name the whole URL. */
+/** Clients of a proxy send the whole URL. */
 function originForm(url: string): string {
   if (url.startsWith('/')) return url;
   const target = url.replace(/^https?:\/\/[^/?]*/i, '');
   return target.startsWith('?') || target === '' ? `/${target}` : target;
 }
 
-/** Requests under way on one server, so that closing can end them. Bounded by the connections' streams. */
+/** Requests in progress on one server, so that closing can end them. The connections' streams bound their number. */
 class Exchanges {
   readonly #handler: HttpHandler;
   readonly #clock: Clock;
@@ -200,7 +204,7 @@ class Exchanges {
       response.end();
       return;
     }
-    // Read first: a connection that breaks forgets who was at its other end.
+    // It is read first, because a broken connection loses the client's identity.
     const peer = peerOf(request.socket as TLSSocket);
     const reader = announcesBody(request)
       ? new BodyReader(request, {
@@ -226,7 +230,7 @@ class Exchanges {
       incoming.abort();
     };
     response.on('close', onClose);
-    // A write after the client has gone is reported here; the close event says what matters.
+    // A write after the client has disconnected is reported here; the close event handles it.
     response.on('error', onClose);
     try {
       const answer = await this.#handler(incoming);
@@ -238,7 +242,7 @@ class Exchanges {
         clock: this.#clock,
       });
     } catch {
-      // Handlers answer every failure themselves; what arrives here broke while the answer was being written.
+      // Handlers answer all failures themselves; an error here occurred while the answer was being written.
       response.destroy();
     } finally {
       response.off('close', onClose);
@@ -264,7 +268,7 @@ class Exchanges {
   }
 }
 
-/** Node joins a repeated header into one text with commas; names of groups may hold commas themselves. */
+/** Node joins repeated headers with commas, but names of groups may contain commas. */
 function requestHeaders(request: Request): HttpHeaders {
   const headers = request.headers as HttpHeaders;
   if (!('impersonate-user' in headers)) return headers;

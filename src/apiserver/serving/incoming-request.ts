@@ -5,14 +5,14 @@ interface IncomingRequestFields {
   readonly method: string;
   readonly target: string;
   readonly headers: HttpHeaders;
-  /** Absent: no body follows. */
+  /** Absent if no body follows. */
   readonly reader: BodyReader | undefined;
   readonly peer: HttpRequest['peer'] | undefined;
 }
 
 /**
- * The head of a request from a connection; the body is read when the handler asks for it. The signal is made only for handlers that use it: most
- * never do.
+ * The head of a request from a connection; the body is read on demand. The signal is created only for handlers that use it, because most do
+ * not.
  */
 export class IncomingRequest implements HttpRequest {
   readonly remote = true;
@@ -50,7 +50,7 @@ export class IncomingRequest implements HttpRequest {
     return this.#controller.signal;
   }
 
-  /** The client went away, or the server is closing. */
+  /** The client disconnected, or the server is closing. */
   abort(): void {
     this.#aborted = true;
     this.#reader?.cut();

@@ -20,7 +20,7 @@ interface Signed {
   readonly keyPem: string;
 }
 
-/** The certificate with another subject, of attributes by OID, signed anew: for what our own signer never writes. */
+/** The certificate with another subject, from attributes by OID, signed again, for subjects that our signer never writes. */
 export function withSubject(
   { certPem, keyPem }: Signed,
   attributes: readonly (readonly [string, string])[],
@@ -36,7 +36,7 @@ export function withSubject(
     ),
   );
   const body = Buffer.from(AsnConvert.serialize(tbsCertificate));
-  // The library would write the bytes it once read.
+  // Otherwise the library would write its cached bytes.
   delete (certificate as { tbsCertificateRaw?: ArrayBuffer }).tbsCertificateRaw;
   certificate.signatureValue = Uint8Array.from(sign('sha256', body, createPrivateKey(authorityKeyPem))).buffer;
   const signed = Buffer.from(AsnConvert.serialize(certificate));

@@ -5,15 +5,15 @@ type Peer = NonNullable<HttpRequest['peer']>;
 
 type Subject = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The attribute of a subject that holds the uid of a user (apiserver `pkg/authentication/request/x509`, OID of Kubernetes). */
+/** The subject attribute with the uid of a user (apiserver `pkg/authentication/request/x509`, OID of Kubernetes). */
 const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2';
 
-/** Reading a certificate costs more than a small request, and it never changes on a connection. */
+/** Parsed certificates, because parsing costs more than a small request and a connection's certificate never changes. */
 const peers = new WeakMap<object, { readonly peer: Peer | undefined }>();
 
 /**
- * The client at the other end (API-371): the subject of its certificate when our authority signed it, it is one for clients and it is valid now;
- * `refused` when it sent another; undefined when it sent none, or one without a name.
+ * The client (API-371): the subject of its certificate if our authority signed it, it is a client certificate and it is valid now;
+ * `refused` for any other certificate; undefined without one, or for one without a name.
  */
 export function peerOf(socket: TLSSocket): Peer | undefined {
   const known = peers.get(socket);
@@ -24,7 +24,7 @@ export function peerOf(socket: TLSSocket): Peer | undefined {
 }
 
 function readPeer(socket: TLSSocket): Peer | undefined {
-  // Cleartext connections have no such method, and it finds null where the connection broke in the meantime.
+  // Cleartext connections have no such method, and it returns null after the connection broke.
   const certificate = (socket.getPeerCertificate as TLSSocket['getPeerCertificate'] | undefined)?.call(socket) as
     | Partial<PeerCertificate>
     | null
@@ -35,7 +35,7 @@ function readPeer(socket: TLSSocket): Peer | undefined {
 
 function subjectOf({ subject, fingerprint256 }: Partial<PeerCertificate>): PeerSubject | 'refused' | undefined {
   const attributes = subject as unknown as Subject | undefined;
-  // The last of several counts, as in Go.
+  // The last of several values counts, as in Go.
   const commonName = all(attributes?.['CN']).at(-1) ?? '';
   if (commonName === '') return undefined;
   const uids = all(attributes?.[UID_ATTRIBUTE]);

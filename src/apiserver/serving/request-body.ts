@@ -8,9 +8,9 @@ export type BodyOutcome = 'complete' | 'refused' | 'aborted';
 export interface BodyReaderOptions {
   /** Bytes. */
   readonly limit: number;
-  /** For the whole body, ms. */
+  /** Maximum duration of the whole body, ms. */
   readonly timeoutMs: number;
-  /** For the next piece of it, ms. */
+  /** Maximum wait for its next part, ms. */
   readonly idleMs: number;
   readonly clock: Clock;
   readonly budget: BodyBudget;
@@ -18,12 +18,12 @@ export interface BodyReaderOptions {
 
 type Request = IncomingMessage | Http2ServerRequest;
 
-/** A small body that nobody wanted is read to its end and dropped, so that an HTTP/1.1 connection can be used again (as in Go), bytes. */
+/** Maximum size of an unread body that is read and dropped, so that an HTTP/1.1 connection can be reused (as in Go), bytes. */
 const DROPPED_BYTES = 256 * 1024;
 
 /**
- * The body of one request. Nothing is read before {@link BodyReader.read}: until then flow control holds the client back. Invariant: what is kept is
- * counted in the budget until {@link BodyReader.release}.
+ * The body of one request. Nothing is read before {@link BodyReader.read}; until then flow control delays the client. Invariant: stored
+ * bytes count in the budget until {@link BodyReader.release}.
  */
 export class BodyReader {
   readonly #request: Request;
@@ -40,8 +40,8 @@ export class BodyReader {
   }
 
   /**
-   * The whole body, up to the limit and one byte, so that a body that is too large is seen without being held. A client that takes too long
-   * is cut.
+   * The whole body, up to one byte beyond the limit, so that a body that is too large is detected without being stored. A slow client is
+   * disconnected.
    */
   read(): Promise<{ readonly outcome: BodyOutcome; readonly bytes?: Uint8Array }> {
     const { limit, timeoutMs, idleMs, clock, budget } = this.#options;
@@ -89,19 +89,19 @@ export class BodyReader {
     });
   }
 
-  /** Ends a body that is being read: the client is gone, or the server closes. */
+  /** Ends a body that is being read, because the client disconnected or the server closes. */
   cut(): void {
     if (this.#state === 'reading') this.#cut();
   }
 
-  /** The rest of the body is still to come. Then an HTTP/1.1 connection can carry another request only if the rest is small. */
+  /** True if the rest of the body is still to come. Then an HTTP/1.1 connection can carry another request only if the rest is small. */
   get lastOnConnection(): boolean {
     if (this.#state === 'done') return false;
     const announced = Number(this.#request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
     return this.#state !== 'unread' || announced > DROPPED_BYTES;
   }
 
-  /** After the answer: stops a client that still sends, and returns the body's share of the budget. */
+  /** Called after the answer: stops a client that still sends, and returns the bytes to the budget. */
   release(): void {
     const request = this.#request;
     this.#options.budget.giveBack(this.#connection, this.#taken);
@@ -111,8 +111,8 @@ export class BodyReader {
       request.resume();
       return;
     }
-    // The answer is whole, so the client need not send the rest (RFC 9113, 8.1). In the turn in which the answer ends, Node would never send
-    // the reset, and the client would wait for ever.
+    // The answer is complete, so the client need not send the rest (RFC 9113, 8.1). In the same turn as the end of the answer, Node would
+    // never send the reset, and the client would wait for ever.
     const { stream } = request;
     const stop = (): void => void setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
     if (stream.writableFinished) stop();
@@ -120,11 +120,11 @@ export class BodyReader {
   }
 }
 
-/** Whether the head of a request says that a body follows. */
+/** True if the head of a request announces a body. */
 export function announcesBody(request: Request): boolean {
   const { headers } = request;
   if (headers['content-length'] !== undefined) return headers['content-length'] !== '0';
-  // The version in the request line is the client's word, the class is not.
+  // The version in the request line comes from the client; the class does not.
   if (request instanceof Http2ServerRequest) return !request.stream.endAfterHeaders;
   return headers['transfer-encoding'] !== undefined;
 }

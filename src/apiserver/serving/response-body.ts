@@ -1,42 +1,45 @@
 import type { Clock } from '../../base/time/clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 
-/** The common part of answers of node:http and node:http2; the published types of the two do not overlap. */
+/** The common interface of answers in node:http and node:http2, whose published types do not overlap. */
 export interface ResponseStream {
   writeHead(status: number, headers: Record<string, string | readonly string[]>): unknown;
   flushHeaders(): void;
-  /** `onTaken` is called when the connection has taken it, or never will. */
+  /** `onTaken` is called when the connection has taken the chunk, or never will. */
   write(chunk: Uint8Array, onTaken?: () => void): unknown;
   end(chunk?: Uint8Array): unknown;
   destroy(): unknown;
-  /** Bytes that the connection has not taken yet. */
+  /** Bytes that are still buffered. */
   readonly writableLength: number;
   on(event: 'close' | 'error', listener: () => void): unknown;
   off(event: 'close' | 'error', listener: () => void): unknown;
 }
 
 interface WriteOptions {
-  /** Answer to a HEAD: headers only. */
+  /** The answer to a HEAD has only headers. */
   readonly head: boolean;
-  /** HTTP/1.1 only: no further request on this connection. */
+  /** Only for HTTP/1.1: no further request uses this connection. */
   readonly lastOnConnection: boolean;
-  /** The client has left. Asked here because the answers of node:http2 do not say so themselves. */
+  /** True once the client has disconnected. The answers of node:http2 do not report it themselves. */
   gone(): boolean;
   readonly stallMs: number;
   readonly clock: Clock;
 }
 
-/** Larger pieces are written in slices of it: so the connection never holds more, and taking one is a sign of life. */
+/**
+ * Maximum size of a write. Larger chunks are split, so that the connection never buffers more, and each write that is taken shows that the
+ * client reads.
+ */
 export const SLICE = 256 * 1024;
 /**
- * The most bytes that wait for the connection before the next slice waits. Counted here: of HTTP/1.1 connections Node's own mark is far above
+ * Maximum buffered bytes before the next write waits. It is counted here, because Node's own limit on HTTP/1.1 connections is far higher
  * (see `http-server.ts`).
  */
 const WAITING = 16 * 1024;
 
 /**
- * Writes an answer and waits until the connection has taken it. A stream that the client left is ended by `return()`; a client
- * that takes nothing for `stallMs` is cut.
+ * Writes an answer and waits until the connection has taken it. If the client disconnects, the stream is ended by `return()`. A client that
+ * reads nothing for `stallMs` is disconnected.
  */
 export async function writeResponse(
   response: ResponseStream,
@@ -60,7 +63,7 @@ export async function writeResponse(
     else response.end(body);
     return;
   }
-  // A watch answers before its first event (API-120).
+  // A watch sends its headers before its first event (API-120).
   response.flushHeaders();
   for await (const chunk of finished ? [body] : body) {
     if ((await writeSlices(response, chunk, options)) === 'cut') break;
@@ -90,7 +93,7 @@ function* slices(body: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < body.length; start += SLICE) yield body.subarray(start, start + SLICE);
 }
 
-/** Writes a slice and waits for the client to take it with all before it, or to leave. */
+/** Writes a part, and waits until the client has read it or disconnects. */
 function taken(
   response: ResponseStream,
   slice: Uint8Array,

@@ -9,20 +9,18 @@ export interface CompactorOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** 5 minutes unless told otherwise (kube-apiserver's `--etcd-compaction-interval`). */
+  /** Default 5 minutes (kube-apiserver's `--etcd-compaction-interval`). */
   readonly intervalMs?: number;
 }
 
-/** Outside of everything that is listed or watched. */
+/** A key outside of everything that is listed or watched. */
 const ROUND_KEY = '/compaction';
 
 /**
- * Forgets history that is older than one interval, once an interval: so it reaches back between one and two of them
- * (API-099 wants less than 10 minutes, API-137 at least 5). The way of apiserver `storage/etcd3/compact.go`, without its
- * election: an embedded store has one server.
- *
- * The state at the revision that history is forgotten up to stays readable. Where nobody writes, that would be the newest one for ever,
- * and with it what was listed long ago; so a round in which nothing was written writes a key of its own.
+ * Compacts history older than one interval, once an interval, so that it reaches back between one and two of them (API-099 requires less
+ * than 10 minutes, API-137 at least 5). Follows apiserver `storage/etcd3/compact.go` without its election, because an embedded store has
+ * one server. The state at the compacted revision stays readable. Without writes, that would stay the newest revision for ever, and old
+ * lists with it; so a round without writes writes a key of its own.
  */
 export class Compactor implements Service {
   readonly #store: Store;
@@ -37,7 +35,7 @@ export class Compactor implements Service {
     this.#intervalMs = intervalMs;
   }
 
-  /** Runs until aborted. A compaction that fails is tried again with the next one. */
+  /** Runs until aborted. A failed compaction is retried with the next one. */
   async run(signal: AbortSignal): Promise<void> {
     let previous: Revision = 0;
     while (!signal.aborted) {
@@ -51,7 +49,7 @@ export class Compactor implements Service {
     }
   }
 
-  /** Returns the revision the next one goes to. */
+  /** Returns the revision for the next compaction. */
   async #compact(to: Revision): Promise<Revision> {
     try {
       const current = await this.#store.currentRevision();
@@ -63,7 +61,7 @@ export class Compactor implements Service {
     }
   }
 
-  /** The revision of a write that says nothing. */
+  /** The revision of a write without content. */
   async #moveOn(): Promise<Revision> {
     const { kv } = await this.#store.get(ROUND_KEY);
     const value = new Uint8Array(1);

@@ -6,9 +6,9 @@ import type { KeyValue, Revision, Store, StoreEvent, StoreWatch, WatchOptions } 
 /** A store to test, with no keys under `/registry/`. */
 export interface StoreFixture {
   readonly store: Store;
-  /** Only of drivers whose data outlives them: closes the store that is open and opens it again. */
+  /** Only for drivers with durable data: closes the open store and opens it again. */
   readonly reopen?: () => Promise<Store>;
-  /** Closes what is open and removes what it left. */
+  /** Closes the store and removes its data. */
   readonly dispose: () => Promise<void>;
 }
 
@@ -18,7 +18,7 @@ const text = (value: Uint8Array | undefined): string | undefined =>
   value === undefined ? undefined : Buffer.from(value).toString();
 const key = (name: string): string => prefix + name;
 
-/** Records what a watch is told, and lets a test wait for it. */
+/** Records the events of a watch, and lets a test wait for them. */
 class Recorder {
   readonly events: StoreEvent[] = [];
   readonly batches: (readonly StoreEvent[])[] = [];
@@ -88,7 +88,7 @@ async function names(store: Store, revision?: Revision): Promise<(string | undef
   return items.map((kv) => `${kv.key.slice(prefix.length)}=${text(kv.value)}`);
 }
 
-/** What every driver of the {@link Store} contract has to do; called by the tests of each. */
+/** The tests of the {@link Store} contract, for every driver. */
 export function describeStore(driver: string, open: () => Promise<StoreFixture>): void {
   describe(`${driver} as a store`, () => {
     let fixture: StoreFixture;

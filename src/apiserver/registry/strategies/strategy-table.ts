@@ -22,7 +22,7 @@ import { serviceAccountStrategy } from './service-account.ts';
 import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './volume.ts';
 import { webhookConfigurationStrategy } from './webhook-configuration.ts';
 
-/** Their `/status` leaves metadata alone (API-330). */
+/** Kinds whose `/status` does not change metadata (API-330). */
 const protectedMetadata: Strategy = { statusKeepsMetadata: true };
 
 const fixedRows: Readonly<Record<string, Strategy>> = {
@@ -56,7 +56,7 @@ const fixedRows: Readonly<Record<string, Strategy>> = {
   'storagemigration.k8s.io/storageversionmigrations': protectedMetadata,
 };
 
-/** The special kinds, as rows by group and resource; all others are plain. */
+/** Strategies by group and resource; all other kinds have none. */
 export function strategyTable(environment: {
   readonly store: Store;
   readonly random: Random;

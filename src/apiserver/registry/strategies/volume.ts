@@ -6,7 +6,7 @@ interface PersistentVolume extends KubeObject {
   status?: { phase?: string; lastPhaseTransitionTime?: string };
 }
 
-/** API-152: a volume starts unbound; the time of the last phase change is filled in when a client writes only the phase. */
+/** A new volume is unbound (API-152). The time of the last phase change is set if a client writes only the phase. */
 export const persistentVolumeStrategy: Strategy = {
   prepareForCreate(volume: PersistentVolume, { now }) {
     volume.status = { phase: 'Pending', lastPhaseTransitionTime: formatTime(now) };
@@ -41,7 +41,7 @@ interface PersistentVolumeClaim extends KubeObject {
   spec?: ClaimSpec;
 }
 
-/** API-152: a claim starts unbound. Its data source stands in an older and a newer field, and both say the same. */
+/** A new claim is unbound (API-152). Its data source has an older and a newer field with the same content. */
 export const persistentVolumeClaimStrategy: Strategy = {
   prepareForCreate(claim: PersistentVolumeClaim) {
     claim['status'] = { phase: 'Pending' };
@@ -55,7 +55,7 @@ export const persistentVolumeClaimStrategy: Strategy = {
 /** api/persistentvolumeclaim `EnforceDataSourceBackwardsCompatibility`, then `NormalizeDataSources`. */
 function withBothSources(spec: ClaimSpec, old: ClaimSpec | undefined): ClaimSpec {
   const { dataSource, dataSourceRef, ...rest } = spec;
-  // In the older field what is neither a claim nor a snapshot was always dropped without a word.
+  // In the older field, upstream silently drops a source that is neither a claim nor a snapshot.
   const source =
     dataSourceRef !== undefined || old?.dataSource !== undefined || isClaimOrSnapshot(dataSource)
       ? dataSource

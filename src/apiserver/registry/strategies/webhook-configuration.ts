@@ -11,9 +11,12 @@ import type { Strategy } from '../strategy.ts';
 
 type ExpressionValidation = typeof expressionValidation;
 
-/** The strategy of MutatingWebhookConfigurations and ValidatingWebhookConfigurations: they are judged before anything is called for them. */
+/**
+ * The strategy of MutatingWebhookConfigurations and ValidatingWebhookConfigurations, which are validated before any webhook is called for
+ * them.
+ */
 export function webhookConfigurationStrategy(type: WebhookType): Strategy {
-  // Preparation comes before validation, and waits for what compiles expressions where there are some.
+  // Preparation runs before validation, and loads the expression compiler if there are expressions.
   let expressions: ExpressionValidation | undefined;
   const load = async (configuration: WebhookConfiguration): Promise<void> => {
     if (conditionsOf(configuration).length > 0) {

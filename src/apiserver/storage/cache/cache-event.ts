@@ -6,20 +6,20 @@ import type { StoredObject } from '../stored-object.ts';
 
 export type CacheEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** Frames that need nothing but the stored bytes; for all others the caller brings the encoder. */
+/** Frames that need only the stored bytes; for all others the caller has an encoder. */
 export type BuiltinFrame = 'json' | 'metadata+protobuf';
 
 export type CacheEventFields =
   | { readonly type: 'ADDED' | 'MODIFIED'; readonly current: StoredObject; readonly previous?: StoredObject }
   | { readonly type: 'DELETED'; readonly revision: Revision; readonly previous: StoredObject };
 
-/** One change of one object, as all watchers of a resource see it. */
+/** One change of one object, shared by all watchers of a resource. */
 export class CacheEvent {
   readonly type: CacheEventType;
   readonly revision: Revision;
-  /** The old object; of DELETED: the last content under its own revision. Absent for ADDED. */
+  /** The old object; for DELETED the last content with its own revision. Absent for ADDED. */
   readonly previous: StoredObject | undefined;
-  /** For DELETED it is made on first use: few of the kept events are still read. */
+  /** For DELETED it is created on first use, because few old events are still read. */
   #current: StoredObject | undefined;
   #frames: Map<string, Uint8Array> | undefined;
 
@@ -30,7 +30,7 @@ export class CacheEvent {
     this.revision = fields.type === 'DELETED' ? fields.revision : fields.current.revision;
   }
 
-  /** DELETED: the last content, under the revision of the deletion (API-126). */
+  /** The current object; for DELETED the last content with the revision of the deletion (API-126). */
   get current(): StoredObject {
     return (this.#current ??= this.#content.at(this.revision));
   }
@@ -51,8 +51,8 @@ export class CacheEvent {
   }
 
   /**
-   * The event as bytes of a watch stream, made once per representation for all watchers. `representation` names the
-   * result of `encode`: the same name must always mean the same bytes.
+   * The event as bytes of a watch stream, encoded once per representation for all watchers. `representation` is the key of the result of
+   * `encode`: the same key must always mean the same bytes.
    */
   frame(representation: BuiltinFrame): Uint8Array;
   frame(representation: string, encode: (event: CacheEvent) => Uint8Array): Uint8Array;
@@ -69,7 +69,7 @@ export class CacheEvent {
     return frame;
   }
 
-  /** Releases the memory of everything that can be made again. */
+  /** Releases everything that can be computed again. */
   dropCaches(): void {
     this.#frames = undefined;
     this.previous?.dropCaches();
@@ -78,7 +78,7 @@ export class CacheEvent {
   }
 }
 
-/** Events that follow on each other; watchers that are equally far share one. Never empty. */
+/** Consecutive events. Watchers at the same position share a batch. Never empty. */
 export class EventBatch {
   readonly events: readonly CacheEvent[];
   #frames: Map<string, Uint8Array> | undefined;
@@ -87,7 +87,7 @@ export class EventBatch {
     this.events = events;
   }
 
-  /** The frames of all events in one piece, made once per representation for all watchers that share the batch. */
+  /** The frames of all events together, encoded once per representation for all watchers of the batch. */
   frame(representation: BuiltinFrame): Uint8Array;
   frame(representation: string, encode: (event: CacheEvent) => Uint8Array): Uint8Array;
   frame(
@@ -101,7 +101,7 @@ export class EventBatch {
     );
   }
 
-  /** The batch as some watchers see it, made once for all of them. `name` must always mean the same bytes. */
+  /** The batch as filtered for some watchers, once for all of them. `name` must always mean the same bytes. */
   part(name: string, make: () => Uint8Array): Uint8Array {
     this.#frames ??= new Map();
     let part = this.#frames.get(name);

@@ -7,35 +7,35 @@ import { RevisionCompactedError } from '../interface.ts';
 import type { KeyValue, Revision, StoreEvent, StoreWatch, WatchOptions } from '../interface.ts';
 import { StoredObject } from '../stored-object.ts';
 
-/** Events of a step, and objects of a step of the initial list. */
+/** Maximum number of events, or of objects of the initial list, in a step. */
 const STEP_LIMIT = 500;
-/** Bytes of their objects, and one more object: what a reader has to be given at once. */
+/** Maximum bytes of the objects of a step, plus one object. */
 const STEP_BYTES = 1 << 20;
 
 /**
- * Events of the store's history a reader may hold while it reads them; with more, or with more bytes than
- * {@link ReaderSource.historyBytes}, it has to list anew.
+ * Maximum number of events that a reader may hold while it reads the store's history. Beyond it, or beyond {@link
+ * ReaderSource.historyBytes}, the client has to list again.
  */
 const BACKLOG_LIMIT = 100_000;
 
-/** The interest of a reader: keys under `prefix`, changes above `after`. */
+/** The keys and changes that a reader needs: keys under `prefix`, changes above `after`. */
 export interface Interest {
   readonly prefix: string;
   readonly after: Revision;
 }
 
-/** The cache, as its readers see it. */
+/** The interface of the cache for its readers. */
 export interface ReaderSource {
   ring(): EventRing;
-  /** Everything up to here is in the ring or was, and has been delivered to readers that wait at its end. */
+  /** All events up to here are or were in the ring, and were delivered to waiting readers. */
   revision(): Revision;
-  /** Events at positions `from..to-1` that are of interest; shared with other readers where possible. */
+  /** The relevant events at positions `from..to-1`, shared with other readers where possible. */
   batch(from: number, to: number, interest: Interest): EventBatch | undefined;
   eventOf(event: StoreEvent): CacheEvent;
-  /** The reader waits for what comes after the end of the ring; the cache calls {@link CacheReader.deliver}. */
+  /** Registers a reader that waits at the end of the ring; the cache then calls {@link CacheReader.deliver}. */
   park(reader: CacheReader): void;
   history(prefix: string, options: WatchOptions): Promise<StoreWatch>;
-  /** Bytes of values, of the objects before the changes too, that a reader may hold of it. */
+  /** Maximum bytes of values that a reader may hold, including the objects before the changes. */
   historyBytes(): number;
   /** The reader is closed. */
   leave(reader: CacheReader): void;
@@ -49,9 +49,8 @@ interface InitialPhase {
 }
 
 /**
- * Reading what is older than the ring from the store, until `handover`: from there on the ring has everything. The backlog is what
- * the store has, or, of one in another process, the reader's own; what is made of an event is made for the step it goes out with, and
- * kept by nobody.
+ * The state of reading events older than the ring from the store, up to `handover`, where the ring begins. The backlog belongs to an
+ * embedded store, or to the reader for a store in another process. Encodings of its events are used for one step and not cached.
  */
 interface HistoryPhase {
   readonly kind: 'history';
@@ -64,9 +63,9 @@ interface HistoryPhase {
 interface RingPhase {
   readonly kind: 'ring';
   position: number;
-  /** Changes up to here were delivered before the ring was joined. */
+  /** Changes up to here were delivered before the reader joined the ring. */
   after: Revision;
-  /** A reader that has been at the end of the ring and then falls out of it is slow; before, it had no chance. */
+  /** A reader that reached the end of the ring and falls out of it later is slow; before that, it had no chance. */
   caughtUp: 'no' | 'yes';
 }
 
@@ -76,8 +75,8 @@ interface ClosedPhase {
 }
 
 /**
- * The way of a reader: initial list (maybe) → the store's history (if the ring does not reach back far enough) → the
- * ring → closed. Each passes on the revision up to which it delivered, so nothing is lost or doubled between them.
+ * The states of a reader: initial list (optional) → the store's history (if the ring does not reach back far enough) → the ring → closed.
+ * Each passes on the revision of its last delivery, so no event is lost or doubled.
  */
 export class CacheReader implements CacheWatch {
   readonly prefix: string;
@@ -86,7 +85,7 @@ export class CacheReader implements CacheWatch {
   #revision: Revision = 0;
   #waiting: ((step: WatchStep) => void) | undefined;
   #storeWatch: StoreWatch | undefined;
-  /** `end of ring`: nothing more will come, so what is there is the rest. */
+  /** `end of ring` means that no more events will come. */
   #lastsUntil: 'closed' | 'end of ring' = 'closed';
 
   constructor(source: ReaderSource, prefix: string) {
@@ -104,12 +103,12 @@ export class CacheReader implements CacheWatch {
     return this.#phase.kind === 'closed';
   }
 
-  /** Begins with the state at `revision`. */
+  /** Starts with the state at `revision`. */
   startWithList(items: readonly KeyValue[], revision: Revision): void {
     this.#phase = { kind: 'initial', items, revision, next: 0 };
   }
 
-  /** Goes on behind `after`. Rejects with RevisionCompactedError or RevisionFutureError. */
+  /** Continues after `after`. Rejects with RevisionCompactedError or RevisionFutureError. */
   async resume(after: Revision): Promise<void> {
     this.#revision = Math.max(this.#revision, after);
     const ring = this.#source.ring();
@@ -144,7 +143,7 @@ export class CacheReader implements CacheWatch {
     this.end('cancelled', undefined);
   }
 
-  /** Ends when everything that has happened is delivered. */
+  /** Ends after all events so far are delivered. */
   finish(): void {
     this.#lastsUntil = 'end of ring';
     const { kind } = this.#phase;
@@ -161,10 +160,7 @@ export class CacheReader implements CacheWatch {
     this.#answer(step);
   }
 
-  /**
-   * The events of the ring between two positions, as far as they are under the reader's prefix. Says whether the reader still waits
-   * afterwards.
-   */
+  /** Delivers the ring's events between two positions under the reader's prefix. Returns whether the reader still waits. */
   deliver(batch: EventBatch, { from, to }: { readonly from: number; readonly to: number }): 'waits' | 'goes on' {
     const phase = this.#phase;
     assert(
@@ -184,7 +180,7 @@ export class CacheReader implements CacheWatch {
     return 'goes on';
   }
 
-  /** To a reader that came when some of the events were in the ring already, and has read those. */
+  /** The reader arrived when some of the events were already in the ring, and has read those. */
   #deliverRest(): 'waits' | 'goes on' {
     this.#wake();
     return this.#waiting === undefined ? 'goes on' : 'waits';
@@ -267,12 +263,12 @@ export class CacheReader implements CacheWatch {
     return undefined;
   }
 
-  /** {@link resume} in the middle of a watch, where what goes wrong ends the watch. */
+  /** {@link resume} during a watch, where an error ends the watch. */
   #resumeLater(after: Revision): void {
     this.resume(after).then(
       () => {
         const phase = this.#phase;
-        // History may have led to the end of the ring before it is confirmed. The cache wakes readers that wait there.
+        // The history may reach the end of the ring before that is confirmed. The cache wakes readers that wait there.
         if (phase.kind !== 'ring' || phase.caughtUp === 'no') this.#wake();
       },
       (error: Error) => this.end(error instanceof RevisionCompactedError ? 'expired' : 'stopped', error),
@@ -321,7 +317,7 @@ function newHistory(): HistoryPhase {
   return { kind: 'history', backlog: new Ring({ bound: BACKLOG_LIMIT }), bytes: 0, handover: undefined };
 }
 
-/** The object that an event shows: for a deletion the deleted one. */
+/** The object of an event; for a deletion the deleted one. */
 function bytesOf({ current, previous }: StoreEvent): number {
   return (current ?? previous)?.value.length ?? 0;
 }
@@ -330,7 +326,7 @@ function bytesHeldBy({ current, previous }: StoreEvent): number {
   return (current?.value.length ?? 0) + (previous?.value.length ?? 0);
 }
 
-/** Behind the last entry of a step that begins at `from`, of entries up to `end`. The same for all readers that are equally far. */
+/** The position after the last entry of a step from `from`, of entries up to `end`. It is the same for all readers at that position. */
 function stepEnd(from: number, end: number, sizeOf: (index: number) => number): number {
   let bytes = 0;
   let to = from;

@@ -4,49 +4,50 @@ import type { Revision } from '../interface.ts';
 import type { StoredObject } from '../stored-object.ts';
 
 export interface EventRingLimits {
-  /** The most events it keeps. */
+  /** Maximum number of events. */
   readonly capacity: number;
-  /** The most bytes of objects (estimated) it keeps events for. */
+  /** Maximum bytes of objects (estimated) for which events are kept. */
   readonly maxBytes: number;
-  /** How long it keeps an event, in ms. */
+  /** Maximum age of an event, in ms. */
   readonly maxAgeMs: number;
 }
 
 /**
- * Events whose encodings and parsed objects are kept; watchers further behind make them anew. More than a commit has as a rule, and few
- * enough to be dropped while they are young: what is kept for longer is moved to the old generation, which is expensive to clean.
+ * Number of newest events whose encodings and parsed objects are cached; watchers further behind compute them again. It exceeds the usual
+ * commit, and is small enough to be dropped while young, because the old generation is expensive to collect.
  */
 const HOT = 256;
 
 /**
- * Older events that were read last, whose encodings and parsed objects are kept too: after a broken connection many watchers come from
- * further behind at once, each from another place, and what is made for one of them is what the others need.
+ * Maximum number of older, recently read events whose encodings and parsed objects are cached too. After a broken connection, many watchers
+ * resume from different older positions at once and need the same results.
  */
 const REREAD = 4_096;
 /** The bytes of their objects, estimated. */
 const REREAD_BYTES = 16 << 20;
 
-/** Bookkeeping of an event beside its objects; an estimate. */
+/** Estimated bytes of an event without its objects. */
 const EVENT_OVERHEAD = 300;
 
 /**
- * The newest events of a resource. Positions are counts of events since the ring was made: `first` is that of the oldest
- * one kept, `end` is behind the newest.
- *
- * Invariant: it holds every event above the revision `floor`.
+ * The newest events of a resource. Positions count events since the ring was created: `first` is the oldest kept one, `end` is after the
+ * newest. Invariant: it holds every event above the revision `floor`.
  */
 export class EventRing {
   readonly #ring: Ring<CacheEvent>;
-  /** When each of them came, in whole ms of the monotonic clock: small numbers in an array, because objects beside the events would all become old. */
+  /**
+   * The arrival time of each event, in whole ms of the monotonic clock, as numbers in an array, because objects beside the events would all
+   * become old.
+   */
   readonly #times: Ring<number>;
   readonly #limits: EventRingLimits;
   readonly #newest = new Map<string, StoredObject>();
   #first = 0;
-  /** Position from which on encodings and parsed objects are kept. */
+  /** The position from which on encodings and parsed objects are cached. */
   #hot = 0;
-  /** Positions before that one, of events that were read and may have them again, oldest reading first; at most {@link REREAD}. */
+  /** Earlier positions of events that were read and may have caches again, least recently read first; at most {@link REREAD}. */
   readonly #reread = new Set<number>();
-  /** The number of events there; at most {@link REREAD_BYTES}. */
+  /** Bytes of these events; at most {@link REREAD_BYTES}. */
   #rereadBytes = 0;
   #bytes = 0;
   #floor: Revision;
@@ -74,7 +75,7 @@ export class EventRing {
     return this.#bytes;
   }
 
-  /** The object of the newest event of a key, unless that removed it: what the next event's `previous` can be. */
+  /** The object of the newest event of a key, unless it was a deletion. It can become the next event's `previous`. */
   newest(key: string): StoredObject | undefined {
     return this.#newest.get(key);
   }
@@ -91,8 +92,8 @@ export class EventRing {
   }
 
   /**
-   * Releases the encodings of all events but the newest `keep`; they are made again on demand. Those of older events stay for the last of them
-   * that were read, until {@link coolReread}.
+   * Releases the encodings of all events except the newest `keep`; they are computed again on demand. Recently read older events keep
+   * theirs until {@link coolReread}.
    */
   cool(keep: number): void {
     const to = this.end - keep;
@@ -100,14 +101,14 @@ export class EventRing {
     for (; this.#hot < to; this.#hot++) this.#ring.at(this.#hot - this.#first)?.dropCaches();
   }
 
-  /** No reader is behind any more: releases the encodings of older events. */
+  /** No reader is behind any more, so the encodings of older events are released. */
   coolReread(): void {
     for (const position of this.#reread) this.#ring.at(position - this.#first)?.dropCaches();
     this.#reread.clear();
     this.#rereadBytes = 0;
   }
 
-  /** Somebody makes something of the events at positions `from..to-1`. */
+  /** Events at positions `from..to-1` are about to be encoded. */
   noteReading(from: number, to: number): void {
     if (from >= this.#hot) return;
     const end = Math.min(to, this.#hot);
@@ -125,7 +126,7 @@ export class EventRing {
     }
   }
 
-  /** Forgets what is too old. */
+  /** Removes events beyond the maximum age. */
   expire(now: number): void {
     for (;;) {
       const oldest = this.#times.at(0);
@@ -134,17 +135,17 @@ export class EventRing {
     }
   }
 
-  /** Undefined when it is not kept. */
+  /** Undefined if the event is no longer kept. */
   revisionAt(position: number): Revision | undefined {
     return this.#ring.at(position - this.#first)?.revision;
   }
 
-  /** Bytes of the object that the event at this position is about; 0 when it is not kept. */
+  /** Bytes of the event's object; 0 if the event is no longer kept. */
   sizeOf(position: number): number {
     return this.#ring.at(position - this.#first)?.storedBytes ?? 0;
   }
 
-  /** Events at positions `from..to-1`, as far as they are kept, to make something of them. */
+  /** The kept events at positions `from..to-1`, for encoding. */
   slice(from: number, to: number): CacheEvent[] {
     this.noteReading(from, to);
     const events: CacheEvent[] = [];
@@ -156,7 +157,7 @@ export class EventRing {
     return events;
   }
 
-  /** Position of the first event above `revision`, which is not below `floor`. */
+  /** Position of the first event above `revision`, which must not be below `floor`. */
   positionAfter(revision: Revision): number {
     let low = 0;
     let high = this.#ring.length;
@@ -181,7 +182,7 @@ export class EventRing {
   }
 }
 
-/** The same whenever it is asked for: bytes of values move, their number stays. */
+/** A constant: bytes of values move in memory, but their number never changes. */
 function bytesOf({ storedBytes, previous }: CacheEvent): number {
   return EVENT_OVERHEAD + storedBytes + (previous?.storedBytes ?? 0);
 }

@@ -13,15 +13,14 @@ export interface LiveTableOptions<T> {
   readonly logger: Logger;
   /** The kept part of an object. An error is logged, and the object counts as absent. */
   read(object: KubeObject): T;
-  /** After the table has changed. Must not throw. */
+  /** Called after a change of the table. Must not throw. */
   changed?(key: string, next: T | undefined, previous: T | undefined): void;
 }
 
 /**
- * A table over all objects of a resource, so that a server decides without reading the store: bindings of roles, service accounts. The store's
- * own watch updates it before the write is answered: on a store of this process the next request sees the write.
- *
- * Holds as much as the resource has; only for resources of which an administrator makes few.
+ * A table of all objects of a resource, so that the server decides without reading the store: role bindings, service accounts. The store's
+ * own watch updates it before the write is answered, so on an embedded store the next request sees the write. It holds every object, so it
+ * is only for resources with few.
  */
 export class LiveTable<T> {
   readonly #options: LiveTableOptions<T>;
@@ -53,12 +52,12 @@ export class LiveTable<T> {
     this.#follower.stop();
   }
 
-  /** Whether the table has been complete: before, what is not in it may exist all the same. */
+  /** True once the table was complete. Before, objects may exist that it lacks. */
   get synced(): boolean {
     return this.#synced === 'yes';
   }
 
-  /** `key`: `<namespace>/<name>`, or `<name>` of cluster-scoped kinds. */
+  /** `key` is `<namespace>/<name>`, or `<name>` for cluster-scoped kinds. */
   get(key: string): T | undefined {
     return this.#rows.get(key);
   }

@@ -6,23 +6,23 @@ import type { KeyValue, Revision, Store, StoreEvent, StoreWatch } from '../inter
 
 export interface StoreFollowerOptions {
   readonly store: Store;
-  /** Of the keys that are followed. */
+  /** The prefix of the followed keys. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Everything there is: with the first list, and with each one after the store has ended the watch. Nothing else is told meanwhile. */
+  /** Called with all objects, after the first list and after each one that follows an ended watch. No changes are reported meanwhile. */
   replace(items: readonly KeyValue[]): void | Promise<void>;
-  /** What has changed since, in order. Called by the store before it answers the write. Must not throw. */
+  /** Called with changes in order, before the store answers the write. Must not throw. */
   observe(events: readonly StoreEvent[]): void;
 }
 
-/** After the store has ended the watch, or a list has failed; doubles up to the cap. There is no last attempt. */
+/** Delay after the store has ended the watch, or a list has failed. It doubles up to the cap; retries never stop. */
 const RETRY_MS = 100;
 const RETRY_CAP_MS = 10_000;
 
 /**
- * Tells what lies under a prefix of the store, and every change of it, for as long as the server runs: a list, a watch from the
- * revision behind it, and the same again whenever the watch ends with an error.
+ * Follows all objects under a prefix and their changes, for as long as the server runs: a list, a watch from its revision on, and the same
+ * again whenever the watch fails.
  */
 export class StoreFollower {
   readonly #options: StoreFollowerOptions;
@@ -35,7 +35,7 @@ export class StoreFollower {
     this.#options = options;
   }
 
-  /** Resolves when everything has been told once; rejects with the error of the store, and does not try again, when that fails. */
+  /** Resolves after the first list was reported. Rejects with the store's error, without a retry, if that list fails. */
   async start(): Promise<void> {
     if (this.#state !== 'new') return;
     this.#state = 'running';

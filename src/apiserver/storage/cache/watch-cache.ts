@@ -15,32 +15,32 @@ import { StoredObject } from '../stored-object.ts';
 
 export interface WatchCacheOptions {
   readonly store: Store;
-  /** Of the keys of one resource: `resourcePrefix(info)`. */
+  /** The prefix of one resource's keys: `resourcePrefix(info)`. */
   readonly prefix: string;
   readonly clock: Clock;
-  /** When readers that wait are told what happened. */
+  /** Delivers events to waiting readers after the current turn. */
   readonly afterTurn: AfterTurn;
-  /** Events kept for watches that resume, 10,000 unless told otherwise (API-137). */
+  /** Maximum number of events for watches that resume, default 10,000 (API-137). */
   readonly capacity?: number;
-  /** Bytes of objects kept for events, default 64 MiB. Older events are read from the store's history. */
+  /** Maximum bytes of objects for these events, default 64 MiB. Older events are read from the store's history. */
   readonly maxBytes?: number;
-  /** How long they are kept, 6 minutes unless told otherwise (API-137). */
+  /** Maximum age of events, default 6 minutes (API-137). */
   readonly maxAgeMs?: number;
 }
 
 export interface CacheWatchOptions {
-  /** First revision to deliver, one above what the client has. Absent: from now on. */
+  /** The first revision to deliver, one above that of the client. If absent, only new events are delivered. */
   readonly startRevision?: Revision;
   /**
-   * `list`: one ADDED for each object there is, then `initial-end`, then what happened since (API-122, API-129);
-   * `startRevision` is not looked at.
+   * `list` delivers one ADDED for each existing object, then `initial-end`, then later events (API-122, API-129); `startRevision` is
+   * ignored.
    */
   readonly initial?: 'none' | 'list';
-  /** Of the keys to watch, such as those of one namespace; the whole resource unless told otherwise. */
+  /** The prefix of the keys to watch, such as those of one namespace; default: the whole resource. */
   readonly prefix?: string;
 }
 
-/** A batch that readers who are equally far share: every event under the prefix at `from..to-1`. */
+/** A batch that readers at the same position share: every event under the prefix at `from..to-1`. */
 interface SharedBatch {
   readonly from: number;
   readonly to: number;
@@ -48,36 +48,34 @@ interface SharedBatch {
   readonly batch: EventBatch;
 }
 
-/** Events that readers who wait have not seen, and the position of the first. */
+/** Events that waiting readers have not received, and the position of the first. */
 interface Untold {
   readonly events: readonly CacheEvent[];
   readonly from: number;
 }
 
 /**
- * Events that stay encoded and parsed when all readers have got them: what follows on them may have them as its `previous`. Kept longer,
- * they would grow old in the engine's heap and wait there for its next full collection, tens of MiB of them.
+ * Number of events whose encodings stay after all readers have received them, because the next events may need them as `previous`. If they
+ * were kept longer, they would move to the old generation, tens of MiB of them.
  */
 const WARM = 64;
 
-/** Events that may wait for their turn; with more they are delivered at once, so that a reader who waits never falls out of the ring. */
+/** Maximum number of undelivered events. Beyond it they are delivered at once, so that a waiting reader never falls out of the ring. */
 const MOST_UNTOLD = 500;
 
 /**
- * Values that a reader may hold of the history of a store in another process: they are copies, made for this reader. What it holds of a
- * store in this process is the history's own, which has its bounds, and costs next to nothing however many readers hold it.
+ * Maximum bytes of values that a reader may hold of the history of a store in another process, because these are copies for the reader. For
+ * an embedded store a reader refers to the store's own history, at almost no cost.
  */
 const COPIED_HISTORY_BYTES = 64 << 20;
 
-/** Batches remembered for readers that follow. */
+/** Maximum number of cached batches for readers that follow. */
 const SHARED_LIMIT = 8;
 
 /**
- * One watch on the store for all watches of a resource. Events are turned into {@link CacheEvent}s once, kept in a ring,
- * and read from there by each reader at its own pace; a reader that needs older ones reads the store's history first.
- *
- * Nothing happens before the first {@link watch}. When the store ends the cache's own watch, all readers are told, and the
- * next `watch` starts the cache anew.
+ * One store watch for all watches of a resource. Events are converted to {@link CacheEvent}s once, kept in a ring, and read from there by
+ * each reader at its own pace; a reader of older events reads the store's history first. Nothing happens before the first {@link watch}. If
+ * the store ends the cache's own watch, all readers are closed, and the next `watch` restarts the cache.
  */
 export class WatchCache {
   readonly #store: Store;
@@ -86,7 +84,7 @@ export class WatchCache {
   readonly #afterTurn: AfterTurn;
   readonly #limits: EventRingLimits;
   readonly #readers = new Set<CacheReader>();
-  /** By prefix, the readers that wait at the end of the ring. */
+  /** Readers that wait at the end of the ring, by prefix. */
   readonly #parked = new Map<string, Set<CacheReader>>();
   #parkedReaders = 0;
   readonly #source: ReaderSource = {
@@ -105,11 +103,11 @@ export class WatchCache {
   };
   #ring: EventRing;
   #revision: Revision = 0;
-  /** Events in the ring that readers who wait at its end have not been told of; at most {@link MOST_UNTOLD}, for less than a turn. */
+  /** Events in the ring that waiting readers have not received; at most {@link MOST_UNTOLD}, for less than a turn. */
   #untold: CacheEvent[] = [];
-  /** Up to where everybody who waits has been told, while there is something untold. */
+  /** The revision up to which all waiting readers have events, while there are undelivered ones. */
   #told: Revision = 0;
-  /** The newest ones, at most {@link SHARED_LIMIT}. */
+  /** The newest batches, at most {@link SHARED_LIMIT}. */
   #shared: SharedBatch[] = [];
   #started: Promise<void> | undefined;
   #storeWatch: StoreWatch | undefined;
@@ -126,8 +124,8 @@ export class WatchCache {
   }
 
   /**
-   * Rejects with RevisionCompactedError when history does not reach back to `startRevision` (API-123), with
-   * RevisionFutureError when it has not come yet (API-124), and with the store's error when that is gone. When the store ends the
+   * Rejects with RevisionCompactedError when history does not reach back to `startRevision` (API-123), with RevisionFutureError if it does
+   * not exist yet (API-124), and with the store's error if the store failed. When the store ends the
    * cache's own watch in the meantime, the new one is `stopped` from the beginning, and its client goes on from what it has (apiserver
    * `pkg/storage/cacher/cacher.go`, `newImmediateCloseWatcher`).
    */
@@ -157,8 +155,8 @@ export class WatchCache {
   }
 
   /**
-   * What is watched is gone: every watch ends once it has delivered what happened until now. The cache is not used again;
-   * `onEmpty` is called when nobody reads from it any more.
+   * The resource is gone: every watch ends after it has delivered all events so far. The cache is not used again; `onEmpty` is called when
+   * no reader is left.
    */
   finish(onEmpty: () => void): void {
     this.#state = 'finishing';
@@ -170,7 +168,7 @@ export class WatchCache {
     if (this.#readers.size === 0) onEmpty();
   }
 
-  /** Ends all watches; the cache is not used again. */
+  /** Ends all watches. The cache is not used again. */
   stop(): void {
     this.#state = 'stopped';
     this.#reset(undefined);
@@ -233,7 +231,7 @@ export class WatchCache {
     this.#ring.expire(now);
   }
 
-  /** After the turn: whoever made it happen is answered first, and goes on while others do something with the news. */
+  /** Delivers after the turn: the writer is answered first, and continues while others handle the event. */
   #tell(): void {
     const untold = this.#untold;
     if (untold.length === 0) return;
@@ -247,7 +245,7 @@ export class WatchCache {
     }
   }
 
-  /** Readers of a prefix that wait for the same events get the same batch, with the same bytes in it. */
+  /** Readers of a prefix that wait for the same events share a batch and its bytes. */
   #deliver(readers: Set<CacheReader>, { events, from }: Untold, prefix: string): void {
     const theirs = prefix === this.#prefix ? events : events.filter((event) => event.key.startsWith(prefix));
     if (theirs.length === 0) return;
@@ -272,7 +270,7 @@ export class WatchCache {
     const events = all.filter((event) => event.revision > after);
     if (events.length === 0) return undefined;
     const batch = new EventBatch(events);
-    // What this reader has from history, while the cache lagged behind it, another one may lack.
+    // Another reader may lack events that this one has from history, while the cache lagged behind.
     if (events.length < all.length) return batch;
     this.#shared = [{ from, to, prefix, batch }, ...this.#shared.slice(0, SHARED_LIMIT - 1)];
     return batch;
@@ -302,7 +300,7 @@ export class WatchCache {
     return new CacheEvent({ type: 'DELETED', revision, previous: before });
   }
 
-  /** The object of the event that wrote it, if that is still around: what has been made of it is shared. */
+  /** The object from the event that wrote it, if it is still cached, so that its encodings are shared. */
   #known(kv: KeyValue): StoredObject {
     const newest = this.#ring.newest(kv.key);
     return newest?.revision === kv.modRevision ? newest : new StoredObject(kv);

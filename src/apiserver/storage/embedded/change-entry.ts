@@ -15,7 +15,7 @@ const DELETE = 2;
 
 export type DecodedChange = Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>;
 
-/** What is wrong with an entry. */
+/** The defect of an entry. */
 export class ChangeEntryError extends Error {
   constructor(problem: string) {
     super(problem);
@@ -27,7 +27,7 @@ export function changeEntrySize(change: Change): number {
   return HEADER + Buffer.byteLength(change.key) + (change.value?.length ?? 0);
 }
 
-/** Writes the entry into `target` at `offset`, which has room for {@link changeEntrySize}; returns its end. */
+/** Writes the entry into `target` at `offset`, which must have space for {@link changeEntrySize}. Returns its end. */
 export function writeChangeEntry(target: Buffer, offset: number, change: Change): number {
   const keyLength = target.write(change.key, offset + HEADER, 'utf8');
   const valueStart = offset + HEADER + keyLength;
@@ -41,12 +41,12 @@ export function writeChangeEntry(target: Buffer, offset: number, change: Change)
   return end;
 }
 
-/** Makes bytes `start..end-1` of `source`, which is used again afterwards, last. */
+/** Copies bytes `start..end-1` of `source`, which is reused afterwards. */
 export type CopyBytes = (source: Buffer, start: number, end: number) => Uint8Array;
 
 /**
- * Reads the entry in the first `length` bytes of a buffer that may be longer and be used again: views cost more than what
- * they show here, so few are made. Throws {@link ChangeEntryError}.
+ * Parses the entry in the first `length` bytes of a buffer that may be longer and is reused. Views cost more than the values they show
+ * here, so it creates few. Throws {@link ChangeEntryError}.
  */
 export function readChangeEntry(
   entry: { readonly buffer: Buffer; readonly length: number },

@@ -19,16 +19,16 @@ import { StoreClosedError, StoreFailedError, StoreOverloadedError } from '../sto
 import { StoreWatchers } from './store-watchers.ts';
 
 export interface EmbeddedStoreLimits {
-  /** Operations that may wait for the disk at once. */
+  /** Maximum number of operations that wait for the disk. */
   readonly maxWaiting: number;
-  /** Bytes of values that may wait for the disk at once. */
+  /** Maximum bytes of values that wait for the disk. */
   readonly maxWaitingBytes: number;
-  /** What history may hold until the oldest of it is compacted without being asked: bytes (estimated) and changes. */
+  /** Maximum size of history before its oldest part is compacted automatically: bytes (estimated) and changes. */
   readonly maxHistoryBytes: number;
   readonly maxHistoryChanges: number;
 }
 
-/** History keeps this many changes whatever its size (API-137). */
+/** The number of changes that history keeps, whatever its size (API-137). */
 const KEPT_CHANGES = 10_000;
 
 export const defaultLimits: EmbeddedStoreLimits = {
@@ -38,20 +38,20 @@ export const defaultLimits: EmbeddedStoreLimits = {
   maxHistoryChanges: 1_000_000,
 };
 
-/** Changes, bytes and forgotten entries of one commit: what bounds the time the next one has to wait, and fits into a redo log. */
+/** Maximum changes, bytes and forgotten entries of one commit. They bound the wait of the next commit, and fit into a redo log. */
 const COMMIT_CHANGES = 4096;
 const COMMIT_BYTES = 512 << 10;
 const COMMIT_FORGETS = 256;
 
-/** Changes compaction goes through in one turn of the event loop. */
+/** Number of changes that compaction handles in one turn of the event loop. */
 const COMPACT_SLICE = 4096;
 
-/** Room for history and what waits behind it, for {@link MultiVersionMap}. */
+/** The capacity of {@link MultiVersionMap} for history and pending writes. */
 export function historyBound(limits: EmbeddedStoreLimits): number {
   return 2 * (limits.maxHistoryChanges + limits.maxWaiting + KEPT_CHANGES);
 }
 
-/** Compacts a map that is being restored, so that reading back a long journal stays within the bounds of history. */
+/** Compacts a map during a restore, so that a long journal stays within the bounds of history. */
 export function trimHistory(map: MultiVersionMap, limits: EmbeddedStoreLimits): Revision[] {
   const target = compactionTarget(map, limits);
   if (target === undefined) return [];
@@ -65,22 +65,22 @@ export interface EmbeddedStoreOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: EmbeddedStoreLimits;
-  /** Absent: nothing outlives the process. */
+  /** If absent, no data outlives the process. */
   readonly journal?: JournalState;
 }
 
 export interface JournalState {
   readonly journal: Journal;
-  /** The compacted revision it knows; the map's may be newer. */
+  /** The compacted revision in the journal; that of the map may be newer. */
   readonly compacted: Revision;
   /**
-   * Entries found superfluous while it was read back, in the order they must disappear. They go with the first commits: a server that
-   * only reads writes nothing, also on a full disk.
+   * Entries that were found superfluous while the journal was read, in the order in which they must be removed. The next commits remove
+   * them: a server that only reads writes nothing, also on a full disk.
    */
   readonly forget: readonly Revision[];
 }
 
-/** An answer that waits until everything up to `revision` is published. */
+/** An answer that waits until all changes up to `revision` are published. */
 interface Waiting {
   readonly revision: Revision;
   readonly answer: () => void;
@@ -88,12 +88,12 @@ interface Waiting {
 }
 
 /**
- * A store in this process: the {@link MultiVersionMap} decides, the {@link Journal} makes durable, in groups: all changes
- * that arrive while a commit is running go into the next one.
+ * A store in this process: the {@link MultiVersionMap} decides, the {@link Journal} makes changes durable, in groups: all changes that
+ * arrive during a commit go into the next one.
  *
  * The life of a write: decided against the pending state → queued → committed → published (readers and watches see it)
- * → answered. A refusal is answered as soon as what it saw is published. If a commit fails the store stops for good:
- * everything that waits is rejected, and nothing of it was ever visible.
+ * → answered. A refusal is answered once the state it saw is published. If a commit fails, the store stops for good: all waiting writes are
+ * rejected, and none of them was ever visible.
  */
 export class EmbeddedStore implements Store {
   readonly #map: MultiVersionMap;
@@ -102,16 +102,16 @@ export class EmbeddedStore implements Store {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #limits: EmbeddedStoreLimits;
-  /** Decided, not yet given to the journal; consumed from `#queueStart` on. */
+  /** Decided changes that are not in the journal yet; consumed from `#queueStart` on. */
   #queue: Change[] = [];
   #queueStart = 0;
   #queueBytes = 0;
-  /** In the order of their revisions. Bounded by `maxWaiting`. */
+  /** In the order of their revisions. At most `maxWaiting`. */
   #waiting: Waiting[] = [];
   #waitingStart = 0;
   #forget: Revision[];
   #forgetStart = 0;
-  /** The compacted revision as the journal knows it. */
+  /** The compacted revision in the journal. */
   #journaledCompaction: Revision;
   #compactionWaiters: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
   #compacting: 'no' | 'yes' = 'no';
@@ -130,7 +130,7 @@ export class EmbeddedStore implements Store {
     this.#watchers = new StoreWatchers({ map, clock });
   }
 
-  /** Why it takes no more writes; undefined while it does. */
+  /** The reason why it accepts no more writes; undefined while it does. */
   get failure(): Error | undefined {
     return typeof this.#state === 'object' ? this.#state.failed : undefined;
   }
@@ -193,7 +193,7 @@ export class EmbeddedStore implements Store {
     await this.#journal?.close();
   }
 
-  /** Decides, and answers when what was decided, or what the refusal rests on, is published. */
+  /** Decides, and answers once the decision, or the state that a refusal saw, is published. */
   #write<R>(
     bytes: number,
     decide: () => WriteDecision,
@@ -211,7 +211,7 @@ export class EmbeddedStore implements Store {
         answer();
         return;
       }
-      // A refusal waits for all that is pending, not just for what it saw: so the line stays in revision order.
+      // A refusal waits for all pending changes, not only for those it saw, so that the queue stays in revision order.
       this.#waiting.push({ revision: this.#map.revision, answer, reject });
       if (decision.outcome === 'refused') return;
       this.#queue.push(decision.change);
@@ -224,7 +224,7 @@ export class EmbeddedStore implements Store {
     this.#committer ??= Promise.resolve().then(() => this.#commitAll());
   }
 
-  /** Runs until nothing is queued. Never rejects: after a failure the store takes no writes. */
+  /** Runs until the queue is empty. Never rejects: after a failure the store accepts no writes. */
   async #commitAll(): Promise<void> {
     try {
       while (this.#hasWork()) {
@@ -242,7 +242,7 @@ export class EmbeddedStore implements Store {
   #hasWork(): boolean {
     if (typeof this.#state === 'object') return false;
     if (this.#queueStart < this.#queue.length || this.#compactionWaiters.length > 0) return true;
-    // What is superfluous on disk can as well be forgotten after the next start.
+    // Superfluous entries on disk can also be removed after the next start.
     return this.#state === 'open' && this.#forgetStart < this.#forget.length;
   }
 
@@ -293,7 +293,7 @@ export class EmbeddedStore implements Store {
       if (waiting === undefined || waiting.revision > last.modRevision) break;
       waiting.answer();
     }
-    // Answered ones are cut off now and then, not one by one.
+    // Answered entries are removed in groups, not one by one.
     if (this.#waitingStart * 2 >= this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#waitingStart);
       this.#waitingStart = 0;
@@ -305,7 +305,7 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /** Gives memory of compacted history back, a slice a turn. */
+  /** Releases memory of compacted history, a part per turn. */
   #dropCompacted(): void {
     if (this.#compacting === 'yes') return;
     const { dropped, more } = this.#map.dropHistory(COMPACT_SLICE);
@@ -351,7 +351,7 @@ export class EmbeddedStore implements Store {
 function compactionTarget(map: MultiVersionMap, limits: EmbeddedStoreLimits): Revision | undefined {
   const { historyBytes, historyLength } = map;
   if (historyBytes <= limits.maxHistoryBytes && historyLength <= limits.maxHistoryChanges) return undefined;
-  // An eighth more than needed, so that this does not run for every write at the bound.
+  // An eighth more than needed, so that it does not run for every write at the limit.
   return map.compactionTarget({
     bytes: limits.maxHistoryBytes * 0.875,
     changes: limits.maxHistoryChanges * 0.875,

@@ -9,25 +9,25 @@ import { storedSignature } from '../stored-json.ts';
 
 /** The state of a store at one revision, without its history. */
 export interface StoredContents {
-  /** The revision that they are the state of. */
+  /** The revision of this state. */
   readonly revision: Revision;
   /** Each key with its value, in any order. */
   readonly items: readonly Pick<KeyValue, 'key' | 'value' | 'createRevision' | 'modRevision'>[];
 }
 
-/** How a store in memory works. */
+/** Options of a store in memory. */
 export interface MemoryStoreOptions {
-  /** Times its compaction. */
+  /** The clock for compaction. */
   readonly clock: Clock;
-  /** Silent unless given. */
+  /** Silent by default. */
   readonly logger?: Logger;
-  /** How much it holds back, and how much history it keeps. */
+  /** Limits of waiting writes and of history. */
   readonly limits?: Partial<EmbeddedStoreLimits>;
-  /** What it holds at the beginning; its history begins behind that. Absent: nothing. */
+  /** Its initial contents; its history begins after them. If absent, it is empty. */
   readonly contents?: StoredContents | undefined;
 }
 
-/** A store that forgets everything when it is closed. Same code as the durable one, without a journal. */
+/** A store that loses everything when it is closed. It has the same code as the durable one, without a journal. */
 export function openMemoryStore(options: MemoryStoreOptions): Store {
   const limits = { ...defaultLimits, ...options.limits };
   const map = new MultiVersionMap({ historyBound: historyBound(limits), signatureOf: storedSignature });

@@ -7,22 +7,22 @@ import { SortedKeyIndex } from './sorted-key-index.ts';
 import { ValueSlabs } from './value-slabs.ts';
 import type { SlabTenant } from './value-slabs.ts';
 
-/** What one write did to one key. Handed out as the {@link KeyValue} of the write where it has a value. */
+/** The effect of one write on one key. If it has a value, it is also the {@link KeyValue} of the write. */
 export class Change implements SlabTenant {
   readonly key: string;
-  /** Absent: the key was deleted. The bytes never change, but {@link ValueSlabs} may put others of the same content here. */
+  /** Absent if the key was deleted. The content never changes, but {@link ValueSlabs} may replace it by other bytes of the same content. */
   value: Uint8Array | undefined;
   slot = -1;
-  /** Of a deletion: when the deleted key had been created. */
+  /** For a deletion, the revision at which the deleted key had been created. */
   readonly createRevision: Revision;
   readonly modRevision: Revision;
   #previous: Change | undefined;
-  // Set by readers; here from the start, so that all changes keep one shape.
+  // Set by readers. It is declared here, so that all changes have one shape.
   listItem: KeyValue['listItem'] = undefined;
   metadataEnd = 0;
 
   constructor(kv: Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>, previous?: Change) {
-    // The same string for all changes of a key: one that came with a request would be kept for each of them.
+    // One shared string for all changes of a key, because each request brings a new one.
     this.key = previous?.key ?? kv.key;
     this.value = kv.value;
     this.createRevision = kv.createRevision;
@@ -30,7 +30,7 @@ export class Change implements SlabTenant {
     this.#previous = previous;
   }
 
-  /** The change of the same key before this one, for as long as history holds it. */
+  /** The previous change of the same key, while history holds it. */
   get previous(): Change | undefined {
     return this.#previous;
   }
@@ -40,27 +40,27 @@ export class Change implements SlabTenant {
   }
 }
 
-/** One per key that exists or is still in history; `head` is its newest change, pending ones included. */
+/** One for each key that exists or is in history. `head` is its newest change, including pending ones. */
 interface KeyState {
   readonly key: string;
   head: Change;
 }
 
-/** `seen` is the change a refusal rests on: the answer may go out once that one is published. */
+/** `seen` is the change on which a refusal rests. The answer is sent once that change is published. */
 export type WriteDecision =
   | { readonly outcome: 'written'; readonly change: Change; readonly removed?: KeyValue }
   | { readonly outcome: 'refused'; readonly current?: KeyValue; readonly seen: Revision };
 
 export interface MultiVersionMapOptions {
-  /** The most changes history and pending writes may hold together. */
+  /** Maximum number of changes in history and pending writes together. */
   readonly historyBound: number;
-  /** Where the values are kept. */
+  /** The memory of values. */
   readonly values?: ValueSlabs;
-  /** What the labels of a value are, for lists that want only some. Absent: they get all. */
+  /** Computes the labels' signature of a value, for lists with a selector. If absent, they examine all values. */
   signatureOf?(value: Uint8Array): LabelSignature;
 }
 
-/** Bookkeeping of one remembered change beside the value it superseded; an estimate, for the bound on history. */
+/** Estimated bytes of one change in history, in addition to its superseded value. */
 const CHANGE_OVERHEAD = 200;
 
 /**
@@ -80,18 +80,18 @@ const CHANGE_OVERHEAD = 200;
  */
 export class MultiVersionMap {
   readonly #keys = new Map<string, KeyState>();
-  /** The states of `#keys` in order; empty while the map is being restored. */
+  /** The states of `#keys` in order; empty during a restore. */
   readonly #index = new SortedKeyIndex<KeyState>(({ head }) => (isLive(head) ? undefined : head.modRevision));
   #phase: 'in use' | 'restoring' = 'in use';
   readonly #history: Ring<Change>;
-  /** Its tenants are the changes whose value a read can still see. */
+  /** Its tenants are the changes with a value that can still be read. */
   readonly #values: ValueSlabs;
   #historyBytes = 0;
   #revision: Revision = 0;
   #published: Revision = 0;
   #compacted: Revision = 0;
   readonly #signatureOf: MultiVersionMapOptions['signatureOf'];
-  /** The newest revision for which a signature was made; 0: there are none. */
+  /** The newest revision for which a signature was computed; 0 if there are none. */
   #signed: Revision = 0;
 
   constructor({ historyBound, values = new ValueSlabs(), signatureOf }: MultiVersionMapOptions) {
@@ -100,12 +100,12 @@ export class MultiVersionMap {
     this.#signatureOf = signatureOf;
   }
 
-  /** The newest one given out. */
+  /** The newest revision. */
   get revision(): Revision {
     return this.#revision;
   }
 
-  /** The newest one readers see. */
+  /** The newest revision that readers see. */
   get published(): Revision {
     return this.#published;
   }
@@ -118,12 +118,12 @@ export class MultiVersionMap {
     return this.#history.length;
   }
 
-  /** Memory that only history keeps alive, estimated. */
+  /** Estimated memory that only history keeps. */
   get historyBytes(): number {
     return this.#historyBytes;
   }
 
-  /** Of `value` a copy is kept, if it is written at all. */
+  /** Keeps a copy of `value` if it is written. */
   create(key: string, value: Uint8Array): WriteDecision {
     const head = this.#keys.get(key)?.head;
     if (head?.value !== undefined) return refused(head, this.#compacted);
@@ -136,7 +136,7 @@ export class MultiVersionMap {
     };
   }
 
-  /** Of `value` a copy is kept, if it is written at all. */
+  /** Keeps a copy of `value` if it is written. */
   update(key: string, value: Uint8Array, expected: Revision): WriteDecision {
     const head = this.#keys.get(key)?.head;
     if (head?.value === undefined || head.modRevision !== expected) return refused(head, this.#compacted);
@@ -162,7 +162,7 @@ export class MultiVersionMap {
     };
   }
 
-  /** Lets readers see everything up to `revision`. */
+  /** Makes all changes up to `revision` visible to readers. */
   publish(revision: Revision): void {
     assert(
       revision >= this.#published && revision <= this.#revision,
@@ -225,8 +225,8 @@ export class MultiVersionMap {
   }
 
   /**
-   * Keys visible at `revision`: those that are there now, put right by what has changed since. That is little as a rule, and where
-   * it is more than there are keys, the range is walked.
+   * Keys visible at `revision`: the current ones, corrected by later changes. Those are usually few; if they outnumber the keys, the range
+   * is walked instead.
    */
   #count(prefix: string, start: string, revision: Revision): number {
     const changes = this.#revision - revision;
@@ -260,7 +260,7 @@ export class MultiVersionMap {
     return change;
   }
 
-  /** Readers below `revision` fail from now on. The memory is given back by {@link dropHistory}. */
+  /** Readers below `revision` fail from now on. {@link dropHistory} releases the memory. */
   compact(revision: Revision): void {
     if (revision > this.#published) throw new RevisionFutureError(revision, this.#published);
     this.#compacted = Math.max(this.#compacted, revision);
@@ -285,8 +285,8 @@ export class MultiVersionMap {
   }
 
   /**
-   * The revision to compact to so that history needs at most `bytes` and `changes`; undefined when it is small enough
-   * or there is nothing published to forget. The newest `keep` changes stay, whatever they need.
+   * The revision to compact to so that history takes at most `bytes` and `changes`; undefined if it is small enough or nothing can be
+   * removed. The newest `keep` changes stay, whatever their size.
    */
   compactionTarget(limits: { bytes: number; changes: number; keep: number }): Revision | undefined {
     const spare = Math.min(this.#history.length - limits.keep, this.#published - this.#historyStart + 1);
@@ -300,8 +300,8 @@ export class MultiVersionMap {
   }
 
   /**
-   * Begins to read a journal back: nothing at or below `compacted` is history. Only on an empty map, which can do nothing
-   * but {@link restore}, {@link compact} and {@link dropHistory} until {@link endRestore}.
+   * Begins to restore a journal in which nothing at or below `compacted` is history. Only for an empty map, which allows only {@link
+   * restore}, {@link compact} and {@link dropHistory} until {@link endRestore}.
    */
   beginRestore(compacted: Revision): void {
     assert(this.#revision === 0, 'a map is restored before it is used');
@@ -316,17 +316,14 @@ export class MultiVersionMap {
     this.#phase = 'in use';
   }
 
-  /**
-   * Memory for the value of the next change to {@link restore}: bytes `start..end-1` of `source`, which may be used again
-   * afterwards.
-   */
+  /** Memory for the value of the next change to {@link restore}, with a copy of bytes `start..end-1` of `source`. */
   copyValue(source: Uint8Array, start: number, end: number): Uint8Array {
     return this.#values.copy(source, start, end);
   }
 
   /**
-   * Takes the next change of a journal: in revision order, without gaps above the compacted revision. Returns revisions
-   * the journal should have forgotten already (it was stopped in the middle of doing so).
+   * Takes the next change of a journal, in revision order and without gaps above the compacted revision. Returns revisions that the journal
+   * should have removed already but did not before it was stopped.
    */
   restore(kv: Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>): Revision[] {
     const head = this.#keys.get(kv.key)?.head;
@@ -343,7 +340,7 @@ export class MultiVersionMap {
     return dropped;
   }
 
-  /** Revision of the oldest change in history, or the next one to come. */
+  /** The revision of the oldest change in history, or of the next change. */
   get #historyStart(): Revision {
     return this.#revision - this.#history.length + 1;
   }
@@ -363,7 +360,7 @@ export class MultiVersionMap {
     if (state !== undefined) {
       const wasLive = isLive(state.head);
       state.head = change;
-      // What the index holds besides the key: whether it is there, and its signature if one was made.
+      // The index entry besides the key: whether it exists, and its signature if one was computed.
       const matters = this.#signed > 0 || wasLive !== isLive(change);
       if (this.#phase === 'in use' && matters) this.#index.changed(state, wasLive);
       return;
@@ -374,13 +371,12 @@ export class MultiVersionMap {
   }
 
   /**
-   * A change has left history: what it superseded is gone, and so is it when it is a deletion. Returns how many other values
-   * were moved.
+   * A change has left history, so the change it superseded is removed, as is a deletion itself. Returns how many other values were moved.
    */
   #settle(change: Change, dropped: Revision[]): number {
     const { previous } = change;
     let moved = 0;
-    // A deletion before this one was dropped when it left history itself.
+    // An earlier deletion was removed when it left history itself.
     if (previous?.value !== undefined) {
       dropped.push(previous.modRevision);
       moved = this.#values.release(previous);
@@ -396,7 +392,7 @@ export class MultiVersionMap {
   }
 }
 
-/** The event that watchers see for a change. */
+/** The event of a change for watchers. */
 export function eventOf(change: Change): StoreEvent {
   const { key, createRevision, modRevision: revision, previous } = change;
   const before = previous !== undefined && isLive(previous) ? { previous } : undefined;
@@ -415,7 +411,7 @@ function visible(head: Change | undefined, revision: Revision): KeyValue | undef
   return change !== undefined && isLive(change) ? change : undefined;
 }
 
-/** Of every version that is seen at `revision` or later. */
+/** The signature of all versions that are visible at `revision` or later. */
 function signatureSince(
   head: Change,
   revision: Revision,

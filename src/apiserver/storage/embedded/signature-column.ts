@@ -1,14 +1,14 @@
 import type { LabelSignature } from '../../../api/selectors/label-signature.ts';
 
 /**
- * Signatures of a run of items, in their order, in one block of memory: a hundred thousand are gone through in the time it takes to
- * touch a few thousand objects. What is not known yet has all bits, so that it passes every comparison and is looked at.
+ * Signatures of consecutive items in one block of memory, so that a hundred thousand are compared in the time of accessing a few thousand
+ * objects. An unknown signature has all bits, so it passes every comparison and the item is examined.
  */
 export class SignatureColumn {
   /** Two for each item. */
   readonly #words: Int32Array;
 
-  /** For at most so many items, of none of which anything is known. */
+  /** Space for this many items, all with unknown signatures. */
   constructor(capacity: number) {
     this.#words = new Int32Array(2 * capacity).fill(-1);
   }
@@ -26,7 +26,7 @@ export class SignatureColumn {
     this.#words.fill(-1, 2 * at, 2 * at + 2);
   }
 
-  /** The first place in `from..to-1` whose item may have all bits of `required`; `to` when there is none. */
+  /** The first index in `from..to-1` whose item may have all bits of `required`; `to` if there is none. */
   next(from: number, to: number, { low, high }: LabelSignature): number {
     const words = this.#words;
     for (let at = from; at < to; at++) {
@@ -35,18 +35,18 @@ export class SignatureColumn {
     return to;
   }
 
-  /** Room for a new item at `at`; `size` counts it already. */
+  /** Inserts a new item at `at`; `size` already includes it. */
   insert(at: number, size: number): void {
     this.#words.copyWithin(2 * at + 2, 2 * at, 2 * size - 2);
     this.forget(at);
   }
 
-  /** `size` still counts the item. */
+  /** `size` still includes the item. */
   remove(at: number, size: number): void {
     this.#words.copyWithin(2 * at, 2 * at + 2, 2 * size);
   }
 
-  /** A column of its own, as large, for the items from `cut` on. */
+  /** A new column of the same capacity for the items from `cut` on. */
   from(cut: number): SignatureColumn {
     const column = new SignatureColumn(this.#words.length / 2);
     column.#words.set(this.#words.subarray(2 * cut));

@@ -7,46 +7,45 @@ interface Keyed {
   readonly key: string;
 }
 
-/** When an item was deleted; undefined while it is there. Items stay in the index as long as an older state may be read. */
+/** The revision at which an item was deleted; undefined while it exists. Items stay in the index as long as an older state may be read. */
 export type GoneSince<T> = (item: T) => Revision | undefined;
 
 interface Chunk<T> {
   readonly items: T[];
-  /** Items that are there. */
+  /** Number of existing items. */
   there: number;
-  /** No item was deleted after this one. */
+  /** No item was deleted at a later revision. */
   lastGone: Revision;
-  /** Of the items; absent until they are sifted for the first time. */
+  /** Signatures of the items; absent until they are first searched. */
   signatures: SignatureColumn | undefined;
 }
 
-/** What a {@link SortedKeyIndex.sift} looks for. */
+/** The query of {@link SortedKeyIndex.sift}. */
 export interface Sieve<T> {
   readonly required: LabelSignature;
-  /** The most items it asks about; the rest is left to the next call. */
+  /** Maximum number of items that are examined in one call. */
   readonly most: number;
-  /** Of an item that is new, or has changed. */
+  /** The signature of a new or changed item. */
   signatureOf(item: T): LabelSignature;
-  /** An item that may have what is required. */
+  /** Visits an item that may match. */
   visit(item: T): 'next' | 'stop';
 }
 
-/** A position in front of an item: chunk number and place in it. */
+/** A position before an item: chunk number and index in it. */
 interface Position {
   readonly chunk: number;
   readonly at: number;
 }
 
-/** A chunk that grows past this is split in two, so an insertion moves at most this many pointers. */
+/** A chunk beyond this size is split in two, so that an insertion moves at most this many pointers. */
 const CHUNK_LIMIT = 512;
 
-/** For the moment before the split. */
+/** One more, for the moment before the split. */
 const COLUMN_SIZE = CHUNK_LIMIT + 1;
 
 /**
  * Items in the order of their keys: a list of sorted chunks. Insertion and removal cost a binary search and the move of
- * part of one chunk; a scan walks plain arrays, which is what lists spend their time on, and passes over what is nothing but
- * deleted.
+ * part of one chunk; a scan, which dominates lists, walks plain arrays and skips chunks with only deleted items.
  *
  * Order is that of UTF-16 code units, which for the ASCII keys of objects is the bytewise order of API-092.
  * Invariants: no chunk is empty; chunks and the items in them ascend strictly by key.
@@ -64,7 +63,7 @@ export class SortedKeyIndex<T extends Keyed> {
     return this.#size;
   }
 
-  /** Fills an empty index at once, in half the time that single additions take. No key may occur twice. */
+  /** Fills an empty index at once, in half the time of single insertions. Keys must be unique. */
   fill(items: Iterable<T>): void {
     assert(this.#size === 0, 'only an empty index is filled');
     const sorted = [...items].sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -73,12 +72,12 @@ export class SortedKeyIndex<T extends Keyed> {
     this.#size = sorted.length;
   }
 
-  /** False, and nothing changed, when the key is there already. */
+  /** Returns false and changes nothing if the key exists. */
   add(item: T): boolean {
     const { chunk: c, at } = this.#lowerBound(item.key);
     const next = this.#chunks[c]?.items[at];
     if (next?.key === item.key) return false;
-    // Behind the last item of a chunk counts as in front of the next one; appending to the former splits less often.
+    // The position after the last item of a chunk equals that before the next chunk; appending to the former splits less often.
     const chunk = at === 0 && c > 0 ? this.#chunks[c - 1] : this.#chunks[c];
     if (chunk === undefined) this.#chunks.push(this.#chunkOf([item]));
     else if (at === 0 && c > 0) this.#insert(chunk, { chunk: c - 1, at: chunk.items.length }, item);
@@ -102,7 +101,7 @@ export class SortedKeyIndex<T extends Keyed> {
     return true;
   }
 
-  /** To be called when an item has changed, is deleted, or is there again: its signature is asked for anew. */
+  /** Must be called when an item changed, was deleted, or exists again, so that its signature is computed again. */
   changed(item: T, wasThere: boolean): void {
     const { chunk: c, at } = this.#lowerBound(item.key);
     const chunk = this.#chunks[c];
@@ -118,8 +117,8 @@ export class SortedKeyIndex<T extends Keyed> {
   }
 
   /**
-   * Visits the items whose key begins with `prefix` and is not below `start`, in order, until `visit` says stop, and not
-   * necessarily those that were gone at `revision` and after it. The index must not be changed meanwhile.
+   * Visits the items whose key begins with `prefix` and is not below `start`, in order, until `visit` returns stop. It may skip items that
+   * were gone at `revision` and later. The index must not change meanwhile.
    */
   scan(
     prefix: string,
@@ -142,8 +141,8 @@ export class SortedKeyIndex<T extends Keyed> {
   }
 
   /**
-   * As {@link scan}, of the items only that may have what is required, by signatures that are asked for once and kept until the item
-   * changes. Returns the item at which it stopped: one that was not asked about any more, or that told it to.
+   * {@link scan} of only those items that may match, by cached signatures. Returns the item at which it stopped: the first unexamined one,
+   * or the one at which `visit` returned stop.
    */
   sift(prefix: string, start: string, { required, most, signatureOf, visit }: Sieve<T>): T | undefined {
     const from = this.#lowerBound(start > prefix ? start : prefix);
@@ -169,7 +168,7 @@ export class SortedKeyIndex<T extends Keyed> {
     return undefined;
   }
 
-  /** How many items of the range are there now. Costs a step a chunk, and one for each item of the first and the last. */
+  /** The number of existing items in the range. Costs one step for each chunk, and for each item of the first and last chunk. */
   count(prefix: string, start: string): number {
     const from = this.#lowerBound(start > prefix ? start : prefix);
     const to = this.#endOf(prefix);
@@ -193,7 +192,7 @@ export class SortedKeyIndex<T extends Keyed> {
     if (gone === undefined) chunk.there++;
     else chunk.lastGone = Math.max(chunk.lastGone, gone);
     if (items.length <= CHUNK_LIMIT) return;
-    // Keys mostly arrive in ascending order: then a full chunk stays full instead of being left half empty.
+    // Keys mostly arrive in ascending order, so a full chunk stays full instead of half empty.
     const cut = at === items.length - 1 && c === this.#chunks.length - 1 ? CHUNK_LIMIT : CHUNK_LIMIT >> 1;
     const second = this.#chunkOf(items.splice(cut), chunk.signatures?.from(cut));
     chunk.there -= second.there;
@@ -217,12 +216,12 @@ export class SortedKeyIndex<T extends Keyed> {
     return there;
   }
 
-  /** In front of the first item at or above `key`. */
+  /** The position before the first item at or above `key`. */
   #lowerBound(key: string): Position {
     const chunks = this.#chunks;
     let low = 0;
     let high = chunks.length;
-    // First chunk that begins above the key; the one before it is the only one that can hold it.
+    // The first chunk that begins above the key. Only the chunk before it can contain the key.
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((chunks[middle]?.items[0]?.key ?? '') <= key) low = middle + 1;
@@ -240,7 +239,7 @@ export class SortedKeyIndex<T extends Keyed> {
     return from === items.length ? { chunk: low, at: 0 } : { chunk: low - 1, at: from };
   }
 
-  /** Behind the last item that begins with `prefix`. */
+  /** The position after the last item that begins with `prefix`. */
   #endOf(prefix: string): Position {
     const last = prefix.charCodeAt(prefix.length - 1);
     if (Number.isNaN(last) || last === 0xffff) return { chunk: this.#chunks.length, at: 0 };

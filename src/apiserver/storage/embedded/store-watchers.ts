@@ -6,30 +6,30 @@ import { eventOf } from './mvcc.ts';
 import type { MultiVersionMap } from './mvcc.ts';
 import { PrefixTable } from '../prefix-table.ts';
 
-/** Changes a new watch goes through in one turn of the event loop, so that a long history does not stall everybody. */
+/** Number of changes that a new watch processes in one turn of the event loop. */
 const CATCH_UP_SLICE = 4096;
 
 interface Watcher {
   readonly prefix: string;
   readonly options: WatchOptions;
-  /** First revision not looked at yet. */
+  /** The next revision to process. */
   next: Revision;
   phase: 'catching-up' | 'live' | 'ended';
-  /** Events of the dispatch under way. */
+  /** Events of the current dispatch. */
   batch: StoreEvent[];
 }
 
 /**
- * The watches of an embedded store. A new one reads history by itself until it has reached what is published, then joins
- * the live ones, which get each batch as it is published and hear how far they are in the turn after. Joining and
- * dispatching happen in one go, so no change is missed or seen twice.
+ * The watches of an embedded store. A new one reads history until it reaches the published revision, and then joins the live ones, which
+ * receive each batch when it is published and their progress in the next turn. Joining and dispatching are synchronous, so no change is
+ * missed or repeated.
  */
 export class StoreWatchers {
   readonly #map: MultiVersionMap;
   readonly #clock: Clock;
   readonly #catchingUp = new Set<Watcher>();
   readonly #live = new PrefixTable<Watcher>();
-  /** Of the last dispatch, while the live watches have not been told how far they are. */
+  /** The revision of the last dispatch, until the live watches receive it as progress. */
   #progress: Revision | undefined;
 
   constructor({ map, clock }: { map: MultiVersionMap; clock: Clock }) {
@@ -48,7 +48,7 @@ export class StoreWatchers {
     return { cancel: () => this.#remove(watcher) };
   }
 
-  /** Hands the changes `from..to`, all published, to the live watches. */
+  /** Delivers the published changes `from..to` to the live watches. */
   dispatch(from: Revision, to: Revision): void {
     if (this.#live.empty) return;
     const touched: Watcher[] = [];
@@ -70,14 +70,14 @@ export class StoreWatchers {
     this.#progress = to;
   }
 
-  /** All of them, so a turn later: whoever wrote is answered first, and many writes of a turn are one round. */
+  /** Reports progress in the next turn: the writer is answered first, and many writes of a turn need one round. */
   #tellProgress(): void {
     const to = this.#progress;
     this.#progress = undefined;
     for (const watcher of this.#live.members()) this.#tell(watcher, [], to);
   }
 
-  /** Ends all watches; `error` absent: the store was closed. */
+  /** Ends all watches. If `error` is absent, the store was closed. */
   end(error: Error | undefined): void {
     for (const watcher of [...this.#catchingUp, ...this.#live.members()]) this.#close(watcher, error);
   }
@@ -105,7 +105,7 @@ export class StoreWatchers {
     if (to < published) this.#clock.defer(() => this.#catchUp(watcher));
   }
 
-  /** A call back may cancel its own watch or that of another one. One that throws loses its watch, nobody else does. */
+  /** A callback may cancel its own watch or another one. If it throws, only its own watch ends. */
   #tell(watcher: Watcher, events: readonly StoreEvent[], progress: Revision | undefined): void {
     try {
       if (events.length > 0 && watcher.phase !== 'ended') watcher.options.onEvents(events);

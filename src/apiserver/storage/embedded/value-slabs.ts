@@ -1,29 +1,28 @@
 import { assert } from '../../../base/errors/assert.ts';
 
-/** Who holds a value. The slabs move its bytes now and then; they never change. */
+/** The holder of a value. The slabs may move its bytes, but never change them. */
 export interface SlabTenant {
   value: Uint8Array | undefined;
-  /** Place in the slab's list: the slabs' own note, -1 as long as they know nothing of it. */
+  /** Index in the slab's list, maintained by the slabs; -1 if it is in none. */
   slot: number;
 }
 
 export interface SlabSizes {
   readonly slab: number;
-  /** Larger values get memory of their own. At most a quarter of a slab, so that what is moved out of one slab fits into another. */
+  /** Larger values get memory of their own. At most a quarter of a slab, so that values moved out of one slab fit into another. */
   readonly largestShared: number;
 }
 
 const defaultSizes: SlabSizes = { slab: 256 << 10, largestShared: 16 << 10 };
 
 /**
- * One slab in so many is ordinary memory, the others are shared: V8 counts ordinary memory only, and once it has 64 MiB more of it than
- * after its last full collection, it marks the whole heap again, in steps of 5 to 10 ms on this thread. Requests waited for up to a tenth of
- * a second then, whatever there was to collect. Slabs that nobody needs are so freed after 256 MiB of new ones at the latest, or when V8
- * collects for its own heap.
+ * One slab in this number is ordinary memory, the others are shared. V8 counts only ordinary memory, and after 64 MiB more of it since the
+ * last full collection it marks the whole heap again, in steps of 5 to 10 ms on this thread; requests then waited up to a tenth of a
+ * second. So unused slabs are freed after at most 256 MiB of new ones, or when V8 collects for its own heap.
  */
 const COUNTED_EVERY = 4;
 
-/** Of which a slab that is not filled any more has to hold at least so much that is still wanted. */
+/** The minimum share of a full slab that must still be in use. */
 const WANTED = 0.75;
 
 interface Slab {
@@ -49,9 +48,12 @@ export class ValueSlabs {
   readonly #sizes: SlabSizes;
   readonly #slabs = new Map<ArrayBufferLike, Slab>();
   #newest: Slab | undefined;
-  /** Slabs so far. The first ones are shared: a small store, and so each test of one, goes the way that most values go. */
+  /** Number of slabs so far. The first ones are shared, so that a small store, and each test of one, uses the most frequent path. */
   #allocated = 0;
-  /** The value that was copied last, if it lies in the newest slab: mostly what is asked about, and cheaper to tell by than its memory. */
+  /**
+   * The value that was copied last, if it is in the newest slab. Most lookups concern it, and it is cheaper to recognize than by its
+   * memory.
+   */
   #latest: Uint8Array | undefined;
 
   constructor(sizes: SlabSizes = defaultSizes) {
@@ -59,12 +61,12 @@ export class ValueSlabs {
     this.#sizes = sizes;
   }
 
-  /** Bytes of all slabs that hold wanted values. */
+  /** Bytes of all slabs with values in use. */
   get bytes(): number {
     return this.#slabs.size * this.#sizes.slab;
   }
 
-  /** Bytes `start..end-1` of `source`, which may be used again afterwards. To be adopted before the next one is copied, or never. */
+  /** Copies bytes `start..end-1` of `source`, which may be reused afterwards. The copy must be adopted before the next one, or never. */
   readonly copy = (source: Uint8Array, start = 0, end = source.length): Uint8Array => {
     const length = end - start;
     const part = length === source.length ? source : source.subarray(start, end);
@@ -82,7 +84,7 @@ export class ValueSlabs {
     return (this.#latest = slab.bytes.subarray(at, slab.used));
   };
 
-  /** Values that lie elsewhere are left alone. */
+  /** Ignores values outside of the slabs. */
   adopt(tenant: SlabTenant): void {
     const { value } = tenant;
     const slab = value && this.#slabOf(value);
@@ -91,7 +93,7 @@ export class ValueSlabs {
     slab.wanted += value?.length ?? 0;
   }
 
-  /** The tenant goes, once. Returns how many others had to be moved for it. */
+  /** Releases the tenant's value, once. Returns how many other values were moved. */
   release(tenant: SlabTenant): number {
     const { value, slot } = tenant;
     const slab = value && this.#slabOf(value);
@@ -123,7 +125,7 @@ export class ValueSlabs {
     return counted ? Buffer.allocUnsafeSlow(this.#sizes.slab) : Buffer.from(new SharedArrayBuffer(this.#sizes.slab));
   }
 
-  /** Moves out what a full slab still holds, if that is little. */
+  /** Moves the rest of a full slab if it is small. */
   #tidy(slab: Slab): number {
     if (slab.wanted >= slab.bytes.length * WANTED) return 0;
     this.#slabs.delete(slab.bytes.buffer);

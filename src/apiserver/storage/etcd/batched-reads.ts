@@ -5,23 +5,23 @@ import type { EtcdClient } from './etcd-client.ts';
 import { ALL_KEYS, type EtcdKeys } from './etcd-keys.ts';
 import { toKeyValue } from './key-space-watch.ts';
 
-/** Keys of one transaction; etcd's own limit is 128 operations. */
+/** Maximum keys of one transaction; etcd's own limit is 128 operations. */
 const BATCH = 64;
-/** Transactions on the way at once. */
+/** Maximum concurrent transactions. */
 const LANES = 4;
-/** Reads that may wait for a lane. */
+/** Maximum number of reads that wait for a lane. */
 const WAITING = 16_384;
 
 interface Waiting {
-  /** Undefined: nothing but the revision of now is wanted. */
+  /** Undefined if only the current revision is requested. */
   readonly key: string | undefined;
   readonly resolve: (result: GetResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Reads of single keys, many in one transaction: what arrives while all lanes are busy goes together. Each is linearizable: its
- * transaction is sent after it was asked for. Writes are not put together like this, they would share a revision; reads may.
+ * Reads of single keys, many in one transaction: reads that arrive while all lanes are busy are sent together. Each is linearizable,
+ * because its transaction is sent after the request. Writes are not combined, because they would share a revision.
  */
 export class BatchedReads {
   readonly #client: Pick<EtcdClient, 'range' | 'ranges'>;
@@ -49,7 +49,7 @@ export class BatchedReads {
       this.#waiting.push({ key, resolve, reject });
       if (this.#scheduled === 'yes' || this.#busy >= LANES) return;
       this.#scheduled = 'yes';
-      // What is asked for in the same turn goes together.
+      // Reads of the same turn are sent together.
       queueMicrotask(() => {
         this.#scheduled = 'no';
         this.#fill();

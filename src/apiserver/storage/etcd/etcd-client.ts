@@ -26,7 +26,7 @@ export interface EtcdCredentials {
 }
 
 export interface EtcdClientOptions {
-  /** `http://` or `https://`, host and port; at least one. */
+  /** `http://` or `https://`, host and port. At least one. */
   readonly endpoints: readonly string[];
   readonly tls?: EtcdTls;
   readonly credentials?: EtcdCredentials;
@@ -42,7 +42,7 @@ export interface EtcdClientOptions {
 
 export type WatchFields = MessageInitShape<typeof WatchCreateRequestSchema>;
 
-/** An answer, and whether an earlier attempt that was not answered may have taken effect. */
+/** An answer, and whether an earlier unanswered attempt may have taken effect. */
 export interface EtcdAnswer<T> {
   readonly response: T;
   readonly earlier: 'not applied' | 'maybe applied';
@@ -53,22 +53,22 @@ type Operation = 'range' | 'ranges' | 'txn' | 'compact' | 'lease_grant';
 
 type Send<T> = (connection: EtcdConnection, options: CallOptions) => Promise<T>;
 
-/** Calls on the way at once, and callers that may wait for their turn. */
+/** Maximum number of concurrent calls, and of waiting callers. */
 const IN_FLIGHT = 256;
 const WAITING = 16_384;
 
 const RETRY_MS = 25;
 const RETRY_CAP_MS = 1_000;
-/** So long without an answer is more than turning to another member takes. */
+/** If no member answers for this time, the failure is more than a change of members. */
 const SILENT_MS = 2_000;
 
-/** Metadata that makes a member end a watch when it has lost the others. */
+/** Metadata that makes a member end a watch if it has lost the others. */
 const REQUIRE_LEADER = { hasleader: 'true' };
 
 /**
- * Calls to an etcd cluster. Each goes to the member that answered last; when that fails, to the next one, with growing pauses
- * once all of them were asked, until the call's time is over. Only calls that are safe to repeat go through here: reads, and
- * writes under a guard that holds at most once; who sends those looks at {@link EtcdAnswer.earlier}.
+ * Calls to an etcd cluster. Each goes to the member that answered last. If that fails, the next one is tried, with growing pauses once all
+ * were tried, until the call times out. All calls must be safe to repeat: reads, and writes with a precondition that can hold only once,
+ * whose callers check {@link EtcdAnswer.earlier}.
  */
 export class EtcdClient {
   readonly #options: EtcdClientOptions;
@@ -79,7 +79,7 @@ export class EtcdClient {
   #current: number;
   #token: string | undefined;
   #unreachable: string | undefined;
-  /** Since when no member has answered any call, though some were made. */
+  /** The time since which no member has answered any call. */
   #silence: { readonly since: number; readonly message: string } | undefined;
   /** The last failure of each member. */
   readonly #troubles = new Map<string, string>();
@@ -106,14 +106,14 @@ export class EtcdClient {
     return this.#options.endpoints;
   }
 
-  /** Why calls are not answered: the last one was not in all its time, or none is for a while; undefined when one was answered since. */
+  /** The reason why calls fail: the last one timed out, or none was answered for a while; undefined otherwise. */
   get unreachable(): string | undefined {
     if (this.#unreachable !== undefined || this.#silence === undefined) return this.#unreachable;
     const { since, message } = this.#silence;
     return this.#options.clock.monotonic() - since >= SILENT_MS ? message : undefined;
   }
 
-  /** `https://a:2379: connect ECONNREFUSED …; …`: the members that did not answer when they were asked last. */
+  /** `https://a:2379: connect ECONNREFUSED …; …`: the members whose last call failed. */
   get troubles(): string {
     return this.endpoints
       .filter((url) => this.#troubles.has(url))
@@ -126,7 +126,7 @@ export class EtcdClient {
     return response;
   }
 
-  /** Several ranges at one revision; nothing is written. */
+  /** Reads several ranges at one revision. */
   async ranges(requests: readonly RangeFields[]): Promise<TxnResponse> {
     const success = requests.map((value) => ({ request: { case: 'requestRange', value } as const }));
     const { response } = await this.#call((connection, options) => connection.txn({ success }, options), 'ranges');
@@ -141,7 +141,7 @@ export class EtcdClient {
     await this.#call((connection, options) => connection.compact(BigInt(revision), options), 'compact');
   }
 
-  /** Makes the key unless it exists; what stands there afterwards. */
+  /** Creates the key unless it exists. Returns its current value. */
   async createKey(key: Uint8Array, value: Uint8Array): Promise<{ readonly value: Uint8Array }> {
     const { response } = await this.txn({
       compare: [{ result: 0, target: 2, key, targetUnion: { case: 'modRevision', value: 0n } }],
@@ -153,7 +153,7 @@ export class EtcdClient {
     return kv ?? { value };
   }
 
-  /** Id of a new lease. One that is granted and not heard of runs out by itself. */
+  /** Grants a lease and returns its id. If the answer is lost, the lease expires by itself. */
   async grantLease(ttlSeconds: number): Promise<bigint> {
     const { response } = await this.#call(
       ({ lease }, options) => lease.leaseGrant({ TTL: BigInt(ttlSeconds) }, options),
@@ -162,20 +162,20 @@ export class EtcdClient {
     return response.ID;
   }
 
-  /** Of the whole key space, as of now. */
+  /** The current revision of the whole key space. */
   async currentRevision(): Promise<Revision> {
     const { header } = await this.range({ key: ALL_KEYS.key, countOnly: true });
     return Number(header?.revision ?? 0n);
   }
 
-  /** One watch on one member, until it breaks or `signal` is aborted: the caller starts the next one. */
+  /** One watch on one member, until it breaks or `signal` is aborted; the caller starts the next one. */
   async *watch(create: WatchFields, signal: AbortSignal): AsyncGenerator<WatchResponse> {
     const connection = this.#pick();
     try {
       const headers = { ...(await this.#authorization(connection)), ...REQUIRE_LEADER };
       for await (const response of connection.watch.watch(openRequest(create, signal), { signal, headers })) {
         connection.heardAt = this.#options.clock.monotonic();
-        // Told in an answer, because a stream may serve other watches: there is no error to catch.
+        // This error arrives in an answer, because a stream may serve other watches.
         if (response.canceled && saysStaleToken(response.cancelReason)) this.#token = undefined;
         yield response;
       }
@@ -190,17 +190,17 @@ export class EtcdClient {
     }
   }
 
-  /** Where calls go right now. */
+  /** The member for the next call. */
   get endpoint(): string {
     return this.#pick().url;
   }
 
-  /** The member does not do its work: the next call goes to another one. */
+  /** Directs the next call to another member, because this one does not work. */
   turnFrom(url: string): void {
     if (this.#pick().url === url) this.#current = (this.#current + 1) % this.#connections.length;
   }
 
-  /** Calls under way fail. */
+  /** Makes all calls in progress fail. */
   close(): void {
     for (const connection of this.#connections) connection.close();
   }
@@ -239,11 +239,11 @@ export class EtcdClient {
     const deadline = clock.monotonic() + requestTimeoutMs;
     const backoff = exponentialBackoff({ baseMs: RETRY_MS, capMs: RETRY_CAP_MS, jitter: 0.5, random });
     let earlier: EtcdAnswer<T>['earlier'] = 'not applied';
-    // Bounded by the deadline: every round but the first of each member sleeps.
+    // The deadline bounds the loop: after the first round, each one sleeps.
     for (let round = 1; ; round++) {
       const connection = this.#pick();
       const began = clock.monotonic();
-      // Whole: etcd refuses other numbers in the header that tells it.
+      // An integer, because etcd refuses fractions in the timeout header.
       const timeoutMs = Math.max(1, Math.ceil(Math.min(deadline - began, attemptTimeoutMs)));
       try {
         const headers = await this.#authorization(connection);
@@ -255,7 +255,7 @@ export class EtcdClient {
         return { response, earlier };
       } catch (error) {
         const failure = classifyFailure(error);
-        // What cuts the last attempt short is the end of the call's time, which says less than the attempts before.
+        // The last attempt ended with the call's own timeout, so earlier errors say more.
         const cutShort = timeoutMs < attemptTimeoutMs && ConnectError.from(error).code === Code.DeadlineExceeded;
         if (!cutShort || !this.#troubles.has(connection.url)) this.#troubles.set(connection.url, failure.message);
         this.#errors.inc({ operation, kind: failure.kind });
@@ -263,7 +263,7 @@ export class EtcdClient {
         const pause = round < this.#connections.length ? 0 : backoff.next();
         if (failure.kind === 'away') {
           if (failure.applied === 'maybe' && operation === 'txn') earlier = 'maybe applied';
-          // What was heard in the first half of the attempt may have been on its way when the member fell silent.
+          // Data in the first half of the attempt may have been sent before the member stopped answering.
           const silent = clock.monotonic() - attemptTimeoutMs / 2;
           if (began <= silent) connection.doubt(silent);
           this.turnFrom(connection.url);
@@ -291,14 +291,14 @@ export class EtcdClient {
   }
 }
 
-/** A refusal of the last attempt is that of the call only if no attempt before it may have been applied. */
+/** A refusal of the last attempt is final only if no earlier attempt may have been applied. */
 function endOfAll(failure: EtcdFailure, earlier: EtcdAnswer<unknown>['earlier']): EtcdFailure {
   const { kind, message } = failure;
   if (earlier === 'maybe applied') return { kind: 'away', applied: 'maybe', message };
   return kind === 'away' ? { kind, applied: 'no', message } : failure;
 }
 
-/** The request side of a watch: one message, and then nothing until it ends. */
+/** The request side of a watch: one message, then an open stream. */
 async function* openRequest(
   create: WatchFields,
   signal: AbortSignal,

@@ -6,10 +6,10 @@ import type { Revision } from '../interface.ts';
 import type { EtcdClient } from './etcd-client.ts';
 import { EtcdError } from './etcd-failure.ts';
 
-/** The key that kube-apiserver uses too, outside of every prefix: whoever shares an etcd compacts it once, not each. */
+/** The same key as kube-apiserver's, outside of every prefix, so that servers that share an etcd compact it once. */
 const COMPACT_KEY = Buffer.from('compact_rev_key');
 
-/** `Compare`: the number of writes of a key equals. */
+/** `Compare`: the number of writes of a key is equal. */
 const EQUAL = 0;
 const VERSION = 0;
 
@@ -21,18 +21,18 @@ export interface EtcdCompactorOptions {
   readonly intervalMs?: number;
 }
 
-/** A server's knowledge about the rounds of all servers. */
+/** One server's knowledge about the compaction rounds of all servers. */
 export interface CompactionRound {
-  /** Writes of the key so far, by whoever it was. */
+  /** The number of writes of the key by any server. */
   readonly version: bigint;
-  /** The revision of now, which the next round compacts to. */
+  /** The current revision, to which the next round compacts. */
   readonly revision: Revision;
 }
 
 /**
- * Forgets etcd's history that is older than an interval, once an interval, however many servers there are: the round belongs to
- * who counts the key's version up first, the others learn that there was one (apiserver `storage/etcd3/compact.go`). So history
- * reaches back between one and two intervals.
+ * Compacts etcd's history older than an interval, once an interval, for any number of servers: the server that first increments the key's
+ * version does the round, and the others see that (apiserver `storage/etcd3/compact.go`). So history reaches back between one and two
+ * intervals.
  */
 export class EtcdCompactor implements Service {
   readonly #client: EtcdCompactorOptions['client'];
@@ -47,7 +47,7 @@ export class EtcdCompactor implements Service {
     this.#intervalMs = intervalMs;
   }
 
-  /** Runs until aborted. A round that fails is tried again with the next one. */
+  /** Runs until aborted. A failed round is retried with the next one. */
   async run(signal: AbortSignal): Promise<void> {
     let round: CompactionRound = { version: 0n, revision: 0 };
     while (!signal.aborted) {
@@ -64,7 +64,7 @@ export class EtcdCompactor implements Service {
     }
   }
 
-  /** Compacts to the revision of the round before, unless another server has begun this round already. */
+  /** Compacts to the revision of the previous round, unless another server has already begun this round. */
   async round({ version, revision }: CompactionRound): Promise<CompactionRound> {
     const key = COMPACT_KEY;
     const value = Buffer.from(String(revision));

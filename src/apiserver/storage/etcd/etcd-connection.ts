@@ -13,7 +13,7 @@ import {
   Watch,
 } from './rpc.generated.ts';
 
-/** The timeout of one attempt. */
+/** Options of one attempt. */
 export interface CallOptions {
   readonly timeoutMs: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -24,23 +24,23 @@ export type TxnFields = MessageInitShape<typeof TxnRequestSchema>;
 
 /** Client certificate, key and authority, all PEM; empty for http. */
 export interface EtcdTls {
-  /** Whom to believe; the system's authorities unless given. */
+  /** The trusted authorities; default: those of the system. */
   readonly caPem?: string;
   readonly certPem?: string;
   readonly keyPem?: string;
 }
 
-/** Larger answers are an error: a page of a list is far below (`etcd-store.ts`), a part of a watch's answer too. */
+/** Maximum size of an answer. A page of a list is far below (`etcd-store.ts`), and so is a part of a watch's answer. */
 const READ_LIMIT_BYTES = 512 << 20;
 
-/** A connection that says nothing for this long is asked for a sign of life; etcd does not like more than one in 5 s. */
+/** Idle time before a keepalive ping. etcd refuses more than one in 5 s. */
 const PING_EVERY_MS = 10_000;
 const PING_TIMEOUT_MS = 4_000;
 
-/** The window of unread bytes; Node's default of 64 KiB makes lists slow. */
+/** The flow-control window; Node's default of 64 KiB makes lists slow. */
 const STREAM_WINDOW_BYTES = 4 << 20;
 
-/** One member of the cluster, by one HTTP/2 connection that is opened when first used and again when it broke. */
+/** One member of the cluster, over one HTTP/2 connection that is opened on first use and again after it broke. */
 export class EtcdConnection {
   readonly url: string;
   readonly #kv: Client<typeof KV>;
@@ -82,18 +82,18 @@ export class EtcdConnection {
     return this.#kv.compact({ revision }, options);
   }
 
-  /** Monotonic ms at which the member last said something. */
+  /** Monotonic ms at which the member last sent anything. */
   heardAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * A call was not answered for a long time. Ends the connection when nothing at all came over it since `since`, or when it is still
-   * being made: the next call makes a new one, and a watch that hangs on it looks for another member.
+   * Called after a call was not answered for a long time. Ends the connection if it received nothing since `since`, or is still being
+   * opened: the next call opens a new one, and its watches move to another member.
    */
   doubt(since: number): void {
     if (this.heardAt < since || this.#session.state() === 'connecting') this.#session.abort();
   }
 
-  /** Ends everything under way on it. */
+  /** Ends all calls and watches on it. */
   close(): void {
     this.#session.abort();
   }

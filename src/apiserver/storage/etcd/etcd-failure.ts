@@ -27,7 +27,7 @@ export type EtcdFailure =
     }
   | { readonly kind: 'away'; readonly applied: 'no' | 'maybe'; readonly message: string };
 
-/** A call that etcd has answered with no, or that nobody answered. */
+/** A call that etcd refused, or that nobody answered. */
 export class EtcdError extends Error {
   readonly failure: EtcdFailure;
   constructor(failure: EtcdFailure, cause?: unknown) {
@@ -37,10 +37,12 @@ export class EtcdError extends Error {
   }
 }
 
-/** System errors after which certainly nothing was sent. */
+/** System errors that prove that nothing was sent. */
 const NEVER_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** etcd's `api/v3rpc/rpctypes/error.go`, by the texts that every version since 3.4 has; codes say too little. */
+/**
+ * Errors of etcd's `api/v3rpc/rpctypes/error.go`, by texts that are the same in every version since 3.4, because the codes are ambiguous.
+ */
 export function classifyFailure(error: unknown): EtcdFailure {
   const { code, rawMessage, cause } = ConnectError.from(error);
   const message = detail(rawMessage, cause);
@@ -59,9 +61,9 @@ export function classifyFailure(error: unknown): EtcdFailure {
     case Code.ResourceExhausted:
       if (rawMessage.includes('space exceeded')) return { kind: 'no-space', message };
       if (rawMessage.includes('larger than max')) return { kind: 'too-large', message };
-      // Our own limit: the answer would be as large the next time.
+      // This is our own limit, and the answer would be as large the next time.
       if (rawMessage.includes('readMaxBytes')) break;
-      // etcd itself, which applied nothing, or a limit of the connection.
+      // etcd itself refused it, without applying anything, or a limit of the connection did.
       return { kind: 'away', applied: rawMessage.includes('too many requests') ? 'no' : 'maybe', message };
     case Code.NotFound:
       if (rawMessage.includes('lease not found')) return { kind: 'no-lease', message };
@@ -84,15 +86,15 @@ export function classifyFailure(error: unknown): EtcdFailure {
 }
 
 /**
- * Whether a new token helps, as clientv3's `shouldRefreshToken` has it: of an old one nothing is known any more, or, of a JWT,
- * users or roles have changed since it was signed. Watches have no other sign of it than this text.
+ * True if a new token helps, like clientv3's `shouldRefreshToken`: the old one is unknown, or, for a JWT, users or roles have changed since
+ * it was signed. Watches report it only by this text.
  */
 export function saysStaleToken(message: string): boolean {
   return message.includes('invalid auth token') || message.includes('revision of auth store is old');
 }
 
 function isNeverSent(rawMessage: string, cause: unknown): boolean {
-  // A member that knows no leader refuses before it proposes anything.
+  // A member without a leader refuses before it proposes anything.
   if (rawMessage.includes('no leader')) return true;
   const code = systemCode(cause);
   return code !== undefined && (NEVER_SENT.includes(code) || isCertificateProblem(code));
@@ -111,7 +113,7 @@ function detail(rawMessage: string, cause: unknown): string {
 
 function systemCode(cause: unknown): string | undefined {
   let at = cause;
-  // An error that causes itself ends the search too.
+  // The depth is limited, because an error may be its own cause.
   for (let depth = 0; depth < 4 && at instanceof Error; depth++) {
     if ('code' in at && typeof at.code === 'string') return at.code;
     at = at.cause;

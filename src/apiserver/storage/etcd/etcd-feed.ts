@@ -17,29 +17,28 @@ export interface EtcdFeedOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Rejects with RevisionCompactedError or RevisionFutureError when changes above `after` cannot all be told. */
+  /** Rejects with RevisionCompactedError or RevisionFutureError if not all changes above `after` can be delivered. */
   readonly assertReadable: (after: Revision) => Promise<void>;
-  /** etcd has gone back behind what was known of it. */
+  /** Called when etcd went back to an earlier revision. */
   readonly onRewound: () => void;
 }
 
 interface Watcher {
   readonly prefix: string;
   readonly options: WatchOptions;
-  /** Everything up to here was told, or did not have to be. */
+  /** All changes up to here were delivered, or were not needed. */
   after: Revision;
   phase: 'catching-up' | 'live' | 'ended';
-  /** Ends the reading of history. */
+  /** Stops reading history. */
   readonly own: AbortController;
-  /** Events of the dispatch under way. */
+  /** Events of the current dispatch. */
   batch: StoreEvent[];
 }
 
 /**
- * The watches of one server: one watch on etcd for all of them, from when the first begins. A watch that begins in the past
- * gets the newest events from memory; an older one reads etcd's history by a watch of its own until it meets the others.
- *
- * Nothing is queued: a watcher has taken what it is told when its call back returns, and etcd is read no faster than that.
+ * The watches of one server over one etcd watch, which starts with the first. A watch that begins in the past gets recent events from
+ * memory; an older one reads etcd's history by a separate watch until it reaches the others. Nothing is queued: a watcher has consumed an
+ * event when its callback returns, and etcd is read no faster.
  */
 export class EtcdFeed {
   readonly #options: EtcdFeedOptions;
@@ -49,7 +48,7 @@ export class EtcdFeed {
   #recent: RecentEvents | undefined;
   #started: Promise<RecentEvents> | undefined;
   readonly #told: ToldRevisions;
-  /** Why the feed before this one ended. */
+  /** The error that ended the previous feed. */
   #broken: Error | undefined;
 
   constructor(options: EtcdFeedOptions) {
@@ -75,12 +74,12 @@ export class EtcdFeed {
     return { cancel: () => this.#remove(watcher) };
   }
 
-  /** Resolves when the watches were told of everything up to `revision`; at once when there are none. See {@link ToldRevisions}. */
+  /** Resolves when the watches have received everything up to `revision`; at once if there are none. See {@link ToldRevisions}. */
   told(revision: Revision): Promise<void> {
     return this.#recent === undefined ? Promise.resolve() : this.#told.reached(revision);
   }
 
-  /** Ends all watches; the feed is not used again. */
+  /** Ends all watches. The feed is not used again. */
   stop(): void {
     this.#stopping.abort();
     this.#told.releaseAll();
@@ -108,7 +107,7 @@ export class EtcdFeed {
     watchKeySpace({ ...this.#options, after: recent.revision, onChanges }, this.#stopping.signal).catch(
       (error: Error) => {
         this.#options.logger.warn('watches have to begin anew', { error: error.message });
-        // What is known is worth nothing any more; the next watch starts over.
+        // All state is invalid, so the next watch starts again.
         this.#started = undefined;
         this.#recent = undefined;
         this.#broken = error;
@@ -120,7 +119,7 @@ export class EtcdFeed {
     return recent;
   }
 
-  /** Makes a watcher live if what it lacks is in memory, else lets it read history. */
+  /** Makes a watcher live if all missing events are in memory; otherwise it reads history. */
   #join(watcher: Watcher): void {
     if (watcher.phase === 'catching-up' && !this.#meet(watcher)) this.#readHistory(watcher);
   }
@@ -179,7 +178,7 @@ export class EtcdFeed {
     }
   }
 
-  /** A call back may cancel its own watch or that of another one. One that throws loses its watch, nobody else does. */
+  /** A callback may cancel its own watch or another one. If it throws, only its own watch ends. */
   #tell(watcher: Watcher, events: readonly StoreEvent[], progress: Revision | undefined): void {
     const isEnded = (): boolean => watcher.phase === 'ended';
     try {

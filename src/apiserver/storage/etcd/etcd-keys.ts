@@ -1,17 +1,17 @@
 import { REGISTRY_ROOT } from '../storage-keys.ts';
 
-/** All keys, as a range: from the lowest one, without an end. */
+/** The range of all keys. */
 export const ALL_KEYS = { key: Uint8Array.of(0), rangeEnd: Uint8Array.of(0) };
 
 /**
- * Keys of the store under a root of the user's choice: `/registry/…` lies in etcd as `<root>/…`, so that several clusters
- * fit into one etcd (kube-apiserver's `--etcd-prefix`).
+ * Maps the store's keys under a configurable root: `/registry/…` is `<root>/…` in etcd, so that one etcd can hold several clusters
+ * (kube-apiserver's `--etcd-prefix`).
  */
 export class EtcdKeys {
   /** Begins and ends with a slash. */
   readonly root: string;
 
-  /** `prefix`: with or without slashes at its ends. */
+  /** `prefix` may have slashes at its start and end. */
   constructor(prefix: string) {
     const path = prefix.split('/').filter((part) => part !== '');
     this.root = path.length === 0 ? '/' : `/${path.join('/')}/`;
@@ -23,7 +23,7 @@ export class EtcdKeys {
     );
   }
 
-  /** Undefined for a key of somebody else. */
+  /** Undefined for a foreign key. */
   decode(bytes: Uint8Array): string | undefined {
     const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     if (!key.startsWith(this.root)) return undefined;
@@ -36,7 +36,7 @@ export class EtcdKeys {
   }
 }
 
-/** The first key behind all that begin with these bytes: the last byte that can be raised is, what follows is cut. */
+/** The first key after all keys that begin with these bytes: the last byte that can be incremented is, and the rest is cut. */
 export function endOfPrefix(prefix: Uint8Array): Uint8Array {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length--;

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../base/time/clock.ts';
 import type { EtcdClient } from './etcd-client.ts';
 
-/** How long a lease is given out again; what it is attached to lives that much longer at most. */
+/** How long a lease is reused. Its keys live at most that much longer. */
 const REUSE_MS = 60_000;
-/** Of the time to live, for short ones. */
+/** The same as a fraction of the time to live, for short ones. */
 const REUSE_PART = 0.05;
-/** etcd removes all keys of a lease in one step, so they must not be too many. */
+/** Maximum keys of a lease, because etcd removes all of them in one step. */
 const KEYS_OF_A_LEASE = 1_000;
 
 interface Grant {
@@ -16,13 +16,13 @@ interface Grant {
 }
 
 /**
- * Leases for keys that live for a time. A lease costs etcd as much as a write, so one serves everything that is written in the
- * minute after it was granted (as in apiserver's `storage/etcd3/lease_manager.go`).
+ * Leases for keys with a time to live. A lease costs etcd as much as a write, so one serves all writes in the minute after its grant (like
+ * apiserver's `storage/etcd3/lease_manager.go`).
  */
 export class EtcdLeases {
   readonly #client: Pick<EtcdClient, 'grantLease'>;
   readonly #clock: Clock;
-  /** By time to live; there are as many as the callers know of, which is one. */
+  /** By time to live. Callers use only one. */
   readonly #newest = new Map<number, Grant>();
 
   constructor({ client, clock }: { readonly client: Pick<EtcdClient, 'grantLease'>; readonly clock: Clock }) {
@@ -30,7 +30,7 @@ export class EtcdLeases {
     this.#clock = clock;
   }
 
-  /** A lease that lasts at least `ttlMs` more. */
+  /** A lease that lasts at least `ttlMs`. */
   lease(ttlMs: number): Promise<bigint> {
     const now = this.#clock.monotonic();
     const newest = this.#newest.get(ttlMs);
@@ -42,12 +42,12 @@ export class EtcdLeases {
     const id = this.#client.grantLease(Math.ceil((ttlMs + reuseMs) / 1000));
     const grant: Grant = { id, grantedAt: now, reuseMs, keys: 1 };
     this.#newest.set(ttlMs, grant);
-    // The callers are told; the next one tries again.
+    // The callers get the error; the next one tries again.
     id.catch(() => this.#forget(ttlMs, grant));
     return id;
   }
 
-  /** etcd does not know the lease any more: an administrator revoked it, or this process was stopped for a long time. */
+  /** etcd no longer knows the lease, because an administrator revoked it, or this process was stopped for a long time. */
   forget(ttlMs: number): void {
     this.#newest.delete(ttlMs);
   }

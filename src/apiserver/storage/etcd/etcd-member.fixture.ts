@@ -11,7 +11,7 @@ import { EtcdKeys } from './etcd-keys.ts';
 import { EtcdStore } from './etcd-store.ts';
 import { KV, type TxnRequest } from './rpc.generated.ts';
 
-/** What becomes of a transaction: it is lost before or after it was applied, or refused. */
+/** The fate of a transaction: lost before or after it was applied, or refused. */
 export type Fate = 'lost' | 'applied, answer lost' | ConnectError;
 
 interface Held {
@@ -21,14 +21,14 @@ interface Held {
   readonly modRevision: bigint;
 }
 
-/** Enough of an etcd for transactions of one key: writes are guarded by the revision of its last change. */
+/** A minimal etcd for transactions of one key: writes have the revision of the last change as precondition. */
 export class EtcdMember {
   readonly #held = new Map<string, Held>();
   readonly #fates: Fate[] = [];
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #stores: EtcdStore[] = [];
   #revision = 1n;
-  /** Runs once, when a transaction was lost. */
+  /** Runs once, after a transaction was lost. */
   #meanwhile: (() => Promise<void>) | undefined;
   readonly #server = createServer(
     connectNodeAdapter({
@@ -49,18 +49,18 @@ export class EtcdMember {
     return member;
   }
 
-  /** A server of its own on it. */
+  /** A separate store on it. */
   store(seed = 1): EtcdStore {
     const common = { clock: systemClock, random: seededRandom(seed), logger: silentLogger };
     const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-    // Twice, so that the second attempt comes at once.
+    // The endpoint is listed twice, so that the second attempt follows at once.
     const client = new EtcdClient({ ...common, endpoints: [url, url] });
     const store = new EtcdStore({ ...common, client, keys: new EtcdKeys('/registry') });
     this.#stores.push(store);
     return store;
   }
 
-  /** Of the next transactions, one after another; `meanwhile` comes to pass before the first one that is lost is sent again. */
+  /** The fates of the next transactions. `meanwhile` runs before the first lost one is sent again. */
   next(fates: readonly Fate[], meanwhile?: () => Promise<void>): void {
     this.#fates.push(...fates);
     this.#meanwhile = meanwhile;

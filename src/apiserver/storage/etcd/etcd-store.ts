@@ -35,15 +35,15 @@ import { EtcdLeases } from './etcd-leases.ts';
 import { toKeyValue } from './key-space-watch.ts';
 import type { KeyValue as EtcdKeyValue, TxnResponse } from './rpc.generated.ts';
 
-/** Keys of the first page of a list; the next ones are as long as their bytes, by what the last one had, allow. */
+/** Number of keys of a list's first page. Later pages are sized by the bytes of the previous one. */
 const FIRST_PAGE = 100;
 const LARGEST_PAGE = 10_000;
 const PAGE_BYTES = 8 << 20;
 
-/** How long an answer may take that tells where history begins; a member looks for such watches ten times a second. */
+/** Maximum wait for the answer with the start of history; a member checks such watches ten times a second. */
 const COMPACTED_REVISION_MS = 2_000;
 
-/** `Compare`: the revision of the last change equals. */
+/** `Compare`: the revision of the last change is equal. */
 const EQUAL = 0;
 const MOD = 2;
 
@@ -55,7 +55,9 @@ export interface EtcdStoreOptions {
   readonly logger: Logger;
 }
 
-/** The {@link Store} contract over etcd v3. Holds no objects: reads are linearizable reads of etcd, watches one watch on it. */
+/**
+ * The {@link Store} contract over etcd v3. Holds no objects: reads are linearizable reads of etcd, and all watches share one watch on it.
+ */
 export class EtcdStore implements Store {
   readonly expiry = 'leases';
   readonly writers = 'several servers';
@@ -65,7 +67,7 @@ export class EtcdStore implements Store {
   readonly #feed: EtcdFeed;
   readonly #leases: EtcdLeases;
   readonly #reads: BatchedReads;
-  /** The highest that is known; another server may have compacted further. */
+  /** The highest known compacted revision; another server may have compacted further. */
   #compacted: Revision = 0;
   readonly #underWay = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
@@ -131,7 +133,7 @@ export class EtcdStore implements Store {
         return { succeeded, kv: toKeyValue(removed, key), revision };
       }
       const current = currentOf(answer, key);
-      // A key that has been there all the time was not deleted by an attempt that went unanswered.
+      // The key existed all the time, so no unanswered attempt deleted it.
       const same = current !== undefined && current.createRevision <= expected;
       if (answer.earlier === 'maybe applied' && !same) throw new StoreOutcomeUnknownError();
       return refusal(current, revision);
@@ -169,7 +171,7 @@ export class EtcdStore implements Store {
   }
 
   async #close(): Promise<void> {
-    // Bounded by the time a call may take.
+    // The timeout of a call bounds the wait.
     await Promise.allSettled(this.#underWay);
     this.#feed.stop();
     this.#client.close();
@@ -198,7 +200,7 @@ export class EtcdStore implements Store {
     const bytes = this.#keys.encode(key);
     const answer = await this.#guarded(bytes, expected, [
       { request: { case: 'requestPut', value: { key: bytes, value, lease } } },
-      // A put's answer lacks the revision of the creation.
+      // The answer of a put lacks the create revision.
       ...(expected === 0
         ? []
         : [{ request: { case: 'requestRange', value: { key: bytes, keysOnly: true } } } as const]),
@@ -214,14 +216,14 @@ export class EtcdStore implements Store {
     }
     const current = currentOf(answer, key);
     if (answer.earlier === 'maybe applied') {
-      // The unanswered attempt was applied if what it wrote is there: nobody else writes the same uid, times and managers.
+      // If the written value is there, the unanswered attempt was applied, because no other client writes the same uid, times and managers.
       if (current !== undefined && Buffer.compare(current.value, value) === 0) return { succeeded: true, kv: current };
       throw new StoreOutcomeUnknownError();
     }
     return refusal(current, revision);
   }
 
-  /** In one transaction: if the key's last change is the expected one, the operations; else a look at what is there. */
+  /** One transaction: if the key's last change is the expected one, the operations; otherwise a read of the key. */
   #guarded(
     key: Uint8Array,
     expected: Revision,
@@ -240,7 +242,7 @@ export class EtcdStore implements Store {
     let from = key;
     let at = revision;
     let page = FIRST_PAGE;
-    // Ends: each page begins behind the last key of the one before, all at one revision.
+    // The loop is bounded: each page begins after the last key of the previous one, all at one revision.
     for (;;) {
       const wanted = limit === 0 ? page : Math.min(page, limit - items.length);
       const answer = await this.#range({ key: from, rangeEnd, limit: BigInt(wanted), revision: BigInt(at ?? 0) }, at);
@@ -262,7 +264,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** `at`: the revision asked for, if any. */
+  /** `at` is the requested revision, if any. */
   async #range(request: RangeFields, at: Revision | undefined) {
     try {
       return await this.#client.range(request);
@@ -281,7 +283,7 @@ export class EtcdStore implements Store {
   }
 
   async #assertReadable(after: Revision): Promise<void> {
-    // The state at `after` is readable exactly as long as all changes above it can be told. Before revision 1 nothing was.
+    // The state at `after` is readable exactly as long as all changes above it can be delivered. There is nothing before revision 1.
     const at = Math.max(1, after);
     await this.#range({ key: ALL_KEYS.key, countOnly: true, revision: BigInt(at) }, at).catch((error: unknown) => {
       if (error instanceof RevisionFutureError) throw new RevisionFutureError(after, error.currentRevision);
@@ -290,7 +292,7 @@ export class EtcdStore implements Store {
     });
   }
 
-  /** A watch from the beginning is refused with it; no other call tells. */
+  /** Reads the compacted revision from the refusal of a watch from the beginning, because no other call returns it. */
   async #compactedRevision(): Promise<Revision> {
     using asking = timeoutSignal(this.#clock, COMPACTED_REVISION_MS);
     try {
@@ -300,7 +302,7 @@ export class EtcdStore implements Store {
         if (compactRevision > 0n || events.length > 0) break;
       }
     } catch (error) {
-      // It only makes a message more exact.
+      // The result only makes a message more precise, so errors are ignored.
       if (!asking.signal.aborted && !(error instanceof EtcdError)) throw error;
     } finally {
       asking.abort();

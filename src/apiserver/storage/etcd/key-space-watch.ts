@@ -12,13 +12,13 @@ import type { Event, KeyValue as EtcdKeyValue, WatchResponse } from './rpc.gener
 
 const EVENT_DELETE = 1;
 
-/** Memory that a value may keep beside itself. */
+/** Maximum unrelated memory that a kept value may retain. */
 const SPARE_BYTES = 2_048;
 
-/** A member whose watch breaks is asked again after this, doubling up to the cap; there is no last attempt. */
+/** Retry delay after a member's watch broke, which doubles up to the cap; retries never stop. */
 const RETRY_MS = 50;
 const RETRY_CAP_MS = 2_000;
-/** A watch that lasted this long was good, and the next one is not made to wait for the failures before it. */
+/** A watch that lasted this long resets the delay. */
 const CALM_MS = 10_000;
 
 export interface KeySpaceWatchOptions {
@@ -29,7 +29,7 @@ export interface KeySpaceWatchOptions {
   readonly logger: Logger;
   /** Changes above this revision are delivered. */
   readonly after: Revision;
-  /** All changes up to `revision`, of the store's own keys those in `events`. Must not throw. */
+  /** Receives all changes up to `revision`; `events` has only those of the store's own keys. Must not throw. */
   readonly onChanges: (events: readonly StoreEvent[], revision: Revision) => void;
 }
 
@@ -76,10 +76,10 @@ async function follow(
   onOpen: () => void,
 ): Promise<void> {
   const { client } = options;
-  // Ends the request side too when the answers end.
+  // The request side ends together with the answers.
   using own = linkSignals(signal);
   try {
-    // One revision early: etcd accepts a watch that begins at the compacted revision, of which it may have forgotten deletions.
+    // It begins one revision early, because etcd accepts a watch from the compacted revision, whose deletions it may have forgotten.
     const startRevision = BigInt(Math.max(1, position.revision));
     const create = { ...ALL_KEYS, startRevision, prevKv: true, progressNotify: true, fragment: true };
     for await (const response of client.watch(create, own.signal)) {
@@ -107,7 +107,7 @@ function cancellation({ compactRevision, cancelReason }: WatchResponse, after: R
 class Position {
   readonly #options: KeySpaceWatchOptions;
   revision: Revision;
-  /** Events of a revision of which more may come in the next part of the answer. At most one transaction. */
+  /** Events of a revision that may continue in the next part of the answer. At most one transaction. */
   #incomplete: Event[] = [];
   #clusterId: bigint | undefined;
 
@@ -120,7 +120,7 @@ class Position {
     this.#incomplete = [];
     this.#clusterId ??= header?.clusterId;
     if (header !== undefined && header.clusterId !== this.#clusterId) throw new StoreRewoundError(this.revision, 0);
-    // A member may lag behind the others; only the cluster as a whole must not.
+    // A member may lag behind the others; only the whole cluster must not.
     if (Number(header?.revision ?? 0n) >= this.revision) return;
     const current = await this.#options.client.currentRevision();
     if (current < this.revision) throw new StoreRewoundError(this.revision, current);
@@ -146,7 +146,7 @@ class Position {
     this.#options.onChanges(told, revision);
   }
 
-  /** Undefined for keys of somebody else. */
+  /** Undefined for foreign keys. */
   #own({ type, kv, prevKv }: Event): StoreEvent | undefined {
     if (kv === undefined) return undefined;
     const { keys } = this.#options;
@@ -160,7 +160,7 @@ class Position {
       const current = { key, value, createRevision: revision, modRevision: revision };
       return { type: 'PUT', key, revision, current, createRevision: revision };
     }
-    // The value before was compacted between the change and its being told: the watch is too far behind.
+    // The previous value was compacted between the change and its delivery, so the watch is too far behind.
     if (previous === undefined) throw new RevisionCompactedError(this.revision + 1, revision);
     const { createRevision } = previous;
     if (type === EVENT_DELETE) return { type: 'DELETE', key, revision, createRevision, previous };
@@ -169,7 +169,7 @@ class Position {
   }
 }
 
-/** Values are views of the message they came in. One that is kept must not keep the others, which may be megabytes. */
+/** Values are views of their message. A kept value must not retain the rest, which may be megabytes. */
 function ownBytes(value: Uint8Array): Uint8Array {
   return value.buffer.byteLength > 2 * value.length + SPARE_BYTES ? value.slice() : value;
 }

@@ -12,7 +12,7 @@ import { EtcdKeys } from './etcd-keys.ts';
 import { EtcdStore } from './etcd-store.ts';
 
 export interface EtcdStoreConfig extends Omit<EtcdClientOptions, 'clock' | 'random' | 'logger'> {
-  /** Where in etcd the keys lie; `/registry` by default. */
+  /** The prefix of the keys in etcd; `/registry` by default. */
   readonly prefix?: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -23,19 +23,19 @@ export interface EtcdStoreConfig extends Omit<EtcdClientOptions, 'clock' | 'rand
 
 export interface OpenedEtcdStore {
   readonly store: Store;
-  /** Only one server on this etcd does it at a time. */
+  /** Only one server on this etcd compacts at a time. */
   readonly compactor: Service;
-  /** Why the server should not be asked right now; for `/readyz`. */
+  /** The reason for `/readyz` why the server is not ready. */
   readonly notReady: () => string | undefined;
 }
 
-/** Says that what lies under the prefix is kubegc's, and how. */
+/** Marks the data under the prefix as kubegc's, with their format. */
 export const FORMAT_KEY = `${REGISTRY_ROOT}kubegc/format`;
 const FORMAT = { format: 'kubegc-etcd', version: 1 };
 
 /**
- * Connects, and makes sure that the data is ours: kube-apiserver uses the same prefix with other keys and encodings, and the
- * two must not be mixed. Rejects with StoreConnectError or StoreForeignDataError; nothing is left open then.
+ * Connects, and verifies that the data belongs to kubegc: kube-apiserver uses the same prefix with other keys and encodings, and the two
+ * must not be mixed. Rejects with StoreConnectError or StoreForeignDataError and then leaves nothing open.
  */
 export async function openEtcdStore(config: EtcdStoreConfig): Promise<OpenedEtcdStore> {
   const { prefix = REGISTRY_ROOT, compactionIntervalMs: intervalMs, ...options } = config;
@@ -61,7 +61,7 @@ async function assertOurs(client: EtcdClient, keys: EtcdKeys): Promise<void> {
   const { kvs } = await client.range({ key });
   let found = kvs[0]?.value;
   if (found === undefined) {
-    // Whoever begins writes this first, so other keys without it are not ours.
+    // This key is written first, so keys without it are foreign.
     const { count } = await client.range({ ...keys.range(REGISTRY_ROOT), countOnly: true });
     const again = count === 0n ? undefined : (await client.range({ key })).kvs[0];
     if (count > 0n && again === undefined)

@@ -8,7 +8,7 @@ export interface RecentEventsLimits {
 
 const defaultRecentEvents: RecentEventsLimits = { events: 4_096, bytes: 16 << 20 };
 
-/** The newest changes, so that a watch that begins just behind the present needs no history. */
+/** The newest changes, so that a watch that begins shortly before the present needs no history. */
 export class RecentEvents {
   readonly #limits: RecentEventsLimits;
   readonly #events: Ring<StoreEvent>;
@@ -16,7 +16,7 @@ export class RecentEvents {
   #floor: Revision;
   #revision: Revision;
 
-  /** Everything above `revision` will be added. */
+  /** All changes above `revision` will be added. */
   constructor(revision: Revision, limits: RecentEventsLimits = defaultRecentEvents) {
     this.#limits = limits;
     this.#events = new Ring({ bound: limits.events + 1 });
@@ -29,7 +29,7 @@ export class RecentEvents {
     return this.#floor;
   }
 
-  /** Up to this one. */
+  /** The newest revision. */
   get revision(): Revision {
     return this.#revision;
   }
@@ -43,7 +43,7 @@ export class RecentEvents {
     this.#revision = revision;
   }
 
-  /** In order. `after` is not below the floor. */
+  /** Events in order. `after` must not be below the floor. */
   since(after: Revision): StoreEvent[] {
     const events: StoreEvent[] = [];
     for (let i = this.#events.length - 1; i >= 0; i--) {
@@ -58,7 +58,7 @@ export class RecentEvents {
     const dropped = this.#events.popFront();
     if (dropped === undefined) return;
     this.#bytes -= sizeOf(dropped);
-    // Others of the same transaction may still be held; they count as gone.
+    // Other events of the same transaction may still be held, but count as gone.
     this.#floor = dropped.revision;
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Revision } from '../interface.ts';
 
-/** A write is answered after this at the latest, told or not. */
+/** Maximum wait of a write for the watch. */
 const PATIENCE_MS = 500;
 
 interface Waiter {
@@ -11,9 +11,9 @@ interface Waiter {
 }
 
 /**
- * Who has written something, and is answered, finds it considered by everything in this server that watches: definitions are
- * served, roles count. So the answer waits for the watch to come by; but not for long, because writes may go on while the watch
- * is broken. As many wait as writes are under way.
+ * Delays the answer of a write until the server's own watch has delivered it, so that all parts of this server have seen it: definitions
+ * are served, roles apply. The wait is short, because writes may continue while the watch is broken. At most one waits for each write in
+ * flight.
  */
 export class ToldRevisions {
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class ToldRevisions {
     this.#clock = clock;
   }
 
-  /** Resolves when everything up to `revision` was told, or patience is over. */
+  /** Resolves when everything up to `revision` was delivered, or the wait is over. */
   reached(revision: Revision): Promise<void> {
     if (revision <= this.#told) return Promise.resolve();
     return new Promise((resolve) => {
@@ -34,7 +34,7 @@ export class ToldRevisions {
     });
   }
 
-  /** Telling begins anew above `revision`, which may be far below what was told: etcd was wiped or restored. */
+  /** Delivery restarts above `revision`, which may be far below the last one, because etcd was wiped or restored. */
   restart(revision: Revision): void {
     this.#told = revision;
   }
@@ -44,7 +44,7 @@ export class ToldRevisions {
     if (this.#waiters.length > 0) this.#release((waiter) => waiter.revision <= revision);
   }
 
-  /** Nothing more will be told. */
+  /** Nothing more will be delivered. */
   releaseAll(): void {
     this.#release(() => true);
   }

@@ -21,9 +21,9 @@ const NEW_FILE = 'data.kubegc.new';
 const FORMAT = 'kubegc-data';
 const VERSION = 3;
 
-/** A block of JSON with a checksum, so that people and later versions can read what the file is. */
+/** A JSON block with a checksum, so that people and later versions can see what the file is. */
 const HEADER_BYTES = 512;
-/** Behind the header: a checksum and the number of a commit that the file must hold. */
+/** After the header: a checksum and the number of a commit that the file must contain. */
 const WITNESS_AT = HEADER_BYTES;
 const WITNESS_BYTES = 12;
 const FRAMES_AT = 4096;
@@ -31,10 +31,10 @@ const FRAMES_AT = 4096;
 const READ_BYTES = 1 << 20;
 /** Bytes of entries in one frame of a snapshot. */
 const SNAPSHOT_FRAME_BYTES = 1 << 20;
-/** Forgotten bytes that are no reason yet to write the file anew. */
+/** Minimum forgotten bytes before the file is rewritten. */
 const SPARE_BYTES = 4 << 20;
 
-/** How the file begins: a snapshot of `entries` entries, which has the commits up to `applied`. */
+/** The start of the file: a snapshot of `entries` entries with the commits up to `applied`. */
 interface DataHeader {
   readonly id: Uint8Array;
   readonly applied: number;
@@ -42,7 +42,7 @@ interface DataHeader {
   readonly entries: number;
 }
 
-/** The first `length` bytes of a buffer that may be longer and is used again. */
+/** The first `length` bytes of a buffer that may be longer and is reused. */
 export interface BorrowedEntry {
   readonly revision: Revision;
   readonly buffer: Buffer;
@@ -50,12 +50,10 @@ export interface BorrowedEntry {
 }
 
 /**
- * The entries of a journal in one file: a snapshot, and behind it one frame for each group of commits that came from the redo logs.
- * Every frame has a checksum, and the numbers of its commits follow on those of the frame before.
- *
- * A frame that a stop left unfinished is still in the redo logs, which are written over only when the file has it on the disk. So the logs
- * prove what the file must hold, and a frame that is damaged is either repaired from them or refused. When a third of the entries' bytes is
- * forgotten, the file is written anew beside the old one, which it then replaces.
+ * The entries of a journal in one file: a snapshot, followed by one frame for each group of commits from the redo logs. Every frame has a
+ * checksum, and the numbers of its commits continue those of the previous frame. An unfinished frame is still in the redo logs, which are
+ * overwritten only after the file has it on disk. So the logs prove what the file must contain, and a damaged frame is either repaired from
+ * them or refused. When a third of the entries' bytes is forgotten, the file is rewritten beside the old one, which it then replaces.
  */
 export class DataFile implements RedoTable {
   readonly #directory: string;
@@ -66,11 +64,11 @@ export class DataFile implements RedoTable {
   #end = FRAMES_AT;
   #applied: number;
   #compacted: Revision;
-  /** The file may hold bytes behind `#end`, which the next frame must not lead to. */
+  /** The file may have bytes after `#end`, to which the next frame must not lead. */
   #tail: 'clean' | 'unknown' = 'unknown';
-  /** A snapshot is being written; forgotten revisions wait until it is done, because it holds the entries of its beginning. */
+  /** A snapshot is being written. Forgotten revisions wait until it is done, because it contains the entries of its start. */
   #rewrite: { readonly done: Promise<void>; readonly forgotten: Revision[] } | undefined;
-  /** The forgotten bytes, beyond half of the others, that start the next snapshot. A snapshot that failed raises it. */
+  /** The forgotten bytes, beyond half of the others, that start the next snapshot. A failed snapshot raises it. */
   #spare = SPARE_BYTES;
   #applying: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
@@ -85,7 +83,7 @@ export class DataFile implements RedoTable {
     this.#compacted = header.compacted;
   }
 
-  /** Makes the file, empty and on the disk. */
+  /** Creates an empty file on disk. */
   static async make(directory: string, id: Uint8Array): Promise<void> {
     try {
       const header = { id, applied: 0, compacted: 0, entries: 0 };
@@ -98,7 +96,7 @@ export class DataFile implements RedoTable {
     }
   }
 
-  /** Opens the file and reads what it holds. Resolves with undefined when there is none. */
+  /** Opens the file and reads its content. Resolves with undefined if there is none. */
   static async open(directory: string, logger: Logger): Promise<DataFile | undefined> {
     const opened = await openFile(directory);
     if (opened === undefined) return undefined;
@@ -117,7 +115,7 @@ export class DataFile implements RedoTable {
     return this.#id;
   }
 
-  /** The number of the newest commit that the file holds. */
+  /** The number of the newest commit in the file. */
   get applied(): number {
     return this.#applied;
   }
@@ -128,7 +126,7 @@ export class DataFile implements RedoTable {
 
   /**
    * Calls `each` with the entries that are not forgotten, in the order of their revisions and without gaps above the compacted one. Their
-   * buffer is used again for the next one.
+   * buffer is reused for the next one.
    */
   async read(each: (entry: BorrowedEntry) => void): Promise<void> {
     const end = await eachFrame(this.#handle, { from: FRAMES_AT, to: this.#end, checksums: 'known' }, ({ entries }) => {
@@ -140,7 +138,7 @@ export class DataFile implements RedoTable {
     if (end !== this.#end) throw this.#damaged(`${DATA_FILE} cannot be read behind byte ${end}`);
   }
 
-  /** Finds where the file ends, and which entries it forgot on the way. */
+  /** Finds the end of the file, and the entries that it forgot. */
   async #survey(header: DataHeader): Promise<void> {
     const { size } = await this.#handle.stat();
     let inSnapshot = header.entries;
@@ -186,7 +184,7 @@ export class DataFile implements RedoTable {
     assert(first?.sequence === this.#applied + 1 && last !== undefined, 'commits are applied in order');
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#tail === 'unknown') await this.#handle.truncate(this.#end);
-    // Until this frame is on the disk, bytes behind the end may be a part of it.
+    // Until this frame is on disk, bytes after the end may belong to it.
     this.#tail = 'unknown';
     const entries = records.flatMap((record) => record.entries);
     const forget = records.flatMap((record) => record.forget);
@@ -194,7 +192,7 @@ export class DataFile implements RedoTable {
     const frame = frameBytes({ first: first.sequence, last: applied, compacted, forget, entries });
     await writeAll(this.#handle, frame, this.#end);
     await this.#handle.datasync();
-    // No redo log can prove that a commit of this size was made.
+    // A redo log cannot hold a commit of this size, so it cannot prove it.
     if (frame.length > REDO_LOG_BYTES) {
       await writeWitness(this.#handle, applied);
       await this.#handle.datasync();
@@ -215,9 +213,9 @@ export class DataFile implements RedoTable {
     this.#rewrite = { forgotten: [], done: this.#rewriteFile() };
   }
 
-  /** Never rejects: without room for a second file the first one goes on. */
+  /** Never rejects: without space for a second file, the first one continues. */
   async #rewriteFile(): Promise<void> {
-    // The frame that started it is complete, and the next one may begin meanwhile.
+    // The frame that triggered it is complete, and the next one may begin meanwhile.
     const from = { end: this.#end, applied: this.#applied, compacted: this.#compacted, entries: this.#sizes.live };
     try {
       const { applied, compacted, entries } = from;
@@ -241,7 +239,7 @@ export class DataFile implements RedoTable {
 
   async #copyInto(target: FileHandle, end: number): Promise<void> {
     let at = await this.#copySnapshot(target, end);
-    // The frames that came meanwhile; the last of them while no frame is being written.
+    // Copies the frames that were added meanwhile; the last of them while no frame is being written.
     let copied = end;
     for (;;) {
       const applying = this.#applying;
@@ -254,7 +252,7 @@ export class DataFile implements RedoTable {
       await target.datasync();
       copied = upTo;
     }
-    // The next frame waits until the files are exchanged, or are not.
+    // The next frame waits until the files were exchanged, or the exchange failed.
     const exchanged = this.#exchange(target, at);
     this.#applying = exchanged.catch(() => {});
     await exchanged;
@@ -273,7 +271,7 @@ export class DataFile implements RedoTable {
     try {
       await syncFolder(this.#directory);
     } catch (error) {
-      // After a power cut the name may lead to the old file, which gets no more frames.
+      // After a power failure the name may still refer to the old file, which gets no more frames.
       this.#failure = asError(error);
     }
     await old.close();
@@ -294,7 +292,7 @@ export class DataFile implements RedoTable {
       entries = [];
       bytes = 0;
       await writeAll(target, frame, at);
-      // A flush of more would hold up the commits that are written meanwhile.
+      // A flush of more data would delay concurrent commits.
       await target.datasync();
       at += frame.length;
     };
@@ -354,7 +352,7 @@ async function makeFile(directory: string, header: DataHeader): Promise<FileHand
   }
 }
 
-/** A name is on the disk when its folder is; Windows does not let a folder be opened. */
+/** A name is durable once its directory is synced; Windows cannot open a directory. */
 async function syncFolder(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(directory, 'r');
@@ -374,7 +372,7 @@ async function readHeader(handle: FileHandle, directory: string): Promise<DataHe
   const { bytesRead } = await handle.read(block, 0, HEADER_BYTES, 0);
   const parsed = parseHeader(block.toString('utf8', 0, HEADER_BYTES - 4));
   if (parsed === undefined) {
-    // A file of ours begins like this whatever happened behind it.
+    // Every data file of ours begins like this, whatever follows.
     if (block.toString('latin1', 0, 25).startsWith(`{"format":"${FORMAT}"`) || bytesRead < HEADER_BYTES) {
       throw new StoreCorruptedError(directory, `the header of ${DATA_FILE} is wrong`);
     }
@@ -415,14 +413,14 @@ async function writeWitness(handle: FileHandle, applied: number): Promise<void> 
   await writeAll(handle, bytes, WITNESS_AT);
 }
 
-/** 0: the file says nothing about it. */
+/** 0 if the file does not say. */
 async function readWitness(handle: FileHandle): Promise<number> {
   const bytes = Buffer.alloc(WITNESS_BYTES);
   await handle.read(bytes, 0, WITNESS_BYTES, WITNESS_AT);
   return bytes.readUint32LE(0) === crc32(bytes.subarray(4)) ? bytes.readDoubleLE(4) : 0;
 }
 
-/** Calls `take` with each frame until one cannot be read or `take` refuses it; resolves with where that one begins. */
+/** Calls `take` with each frame until one cannot be read or `take` refuses it. Resolves with the start of that frame. */
 async function eachFrame(
   handle: FileHandle,
   { from, to, checksums }: { from: number; to: number; checksums: 'checked' | 'known' },
@@ -432,7 +430,7 @@ async function eachFrame(
   let held = 0;
   let start = 0;
   let at = from;
-  /** Reads until the buffer holds `wanted` bytes of the frame; false: the file ends before. */
+  /** Reads until the buffer holds `wanted` bytes of the frame; false if the file ends before. */
   const fill = async (wanted: number): Promise<boolean> => {
     if (at + wanted > to) return false;
     if (held - start >= wanted) return true;

@@ -20,15 +20,15 @@ const ENTRIES_AT = 36;
 const PER_FORGET = 8;
 const PER_ENTRY = 12;
 
-/** No commit makes a larger frame: a larger length is damage. */
+/** No commit makes a larger frame, so a larger length is damage. */
 const MOST_FRAME_BYTES = 1 << 30;
 
-/** Bytes at the start of a frame that say how long it is. */
+/** The number of bytes at the start of a frame that contain its length. */
 export const FRAME_LENGTH_BYTES = 8;
 
-/** The contents of a frame before they are bytes. */
+/** The decoded contents of a frame. */
 export interface DataFrame {
-  /** The numbers of the commits in it; both 0: a part of a snapshot. */
+  /** The numbers of its commits; both are 0 for a part of a snapshot. */
   readonly first: number;
   readonly last: number;
   /** The compacted revision after the last commit. */
@@ -60,18 +60,18 @@ export function frameBytes({ first, last, compacted, forget, entries }: DataFram
   return target;
 }
 
-/** The length that the frame at `offset` claims; undefined: no frame begins there. */
+/** The length of the frame at `offset`; undefined if no frame begins there. */
 export function frameLength(source: Buffer, offset: number): number | undefined {
   const length = source.readUint32LE(offset + LENGTH_AT);
   return length < HEADER || length > MOST_FRAME_BYTES ? undefined : length;
 }
 
-/** Whether the checksum of the frame at `offset` is right. */
+/** True if the checksum of the frame at `offset` is right. */
 export function isWhole(source: Buffer, offset: number, length: number): boolean {
   return crc32(source.subarray(offset + LENGTH_AT, offset + length)) === source.readUint32LE(offset);
 }
 
-/** The whole frame at `offset`; its entries are views of `source`. */
+/** Parses the complete frame at `offset`; its entries are views of `source`. */
 export function readFrame(source: Buffer, offset: number): DataFrame {
   const forget: Revision[] = [];
   let at = offset + HEADER;

@@ -16,7 +16,7 @@ export interface DirectoryLockOptions {
   readonly random: Random;
 }
 
-/** `lock.<when, base 36, fixed width>.<pid>.<random>`: sorted by name is sorted by time. */
+/** `lock.<time, base 36, fixed width>.<pid>.<random>`, so that sorting by name sorts by time. */
 const LOCK_NAME = /^lock\.[0-9a-z]{9}\.(\d+)\.[0-9a-f]{8}$/;
 
 const LONGEST_NAME = 'lock.'.length + 9 + 1 + 10 + 1 + 8;
@@ -24,26 +24,24 @@ const LONGEST_NAME = 'lock.'.length + 9 + 1 + 10 + 1 + 8;
 /** The kernel's limit on the path of a unix socket, without the final zero (104 on the BSDs, 108 on Linux). */
 const LONGEST_SOCKET_PATH = 103;
 
-/** How often, and how many ms apart, to check again whether a later contender gives way. */
+/** Number and interval of checks whether a later contender withdraws. */
 const PATIENCE = { tries: 25, pauseMs: 20 } as const;
 
-/** Attempts with a new socket after somebody removed ours. */
+/** Attempts with a new socket after another process removed ours. */
 const ATTEMPTS = 5;
 
 /**
- * Takes a directory for this process alone, until it releases it or dies in whatever way.
+ * Locks a directory for this process until it releases it or dies in any way. Node has no file locks, so the proof of life is a listening
+ * unix socket in the directory: the kernel refuses connections once its process is gone, also after kill -9, whatever process ids are
+ * reused, and across containers that share the directory. (Not across machines: a data directory must be on a local disk.)
  *
- * Node has no file locks, so the proof of life is a listening unix socket in the directory: the kernel refuses
- * connections to it from the moment its process is gone, also after kill -9, whatever process ids are reused, and across
- * containers that share the directory. (Not across machines: a data directory is for local disks.)
+ * Each contender has a socket with its own name, so removing a dead one never affects a live one. It binds first and then lists the
+ * directory, so at least one of two contenders sees the other, and the one with the later name withdraws. At most one stays, and the one
+ * with the smallest name always does. A contender that sees a *later* live one waits briefly until it withdraws; if it does not, it was the
+ * first to list the directory, and holds the lock.
  *
- * Each contender has a socket of its own name, so removing a dead one never hits a live one. It binds first and looks
- * around second; of two contenders at least one therefore sees the other, and the later name gives way. So at most one
- * stays, and the one with the smallest name always does. A contender that sees a *later* live one waits a moment for it
- * to give way: usually it does; if not, it came first to its look around, and holds the directory.
- *
- * Between its creation and its first `listen` a socket looks dead, and somebody may remove it. Whoever does has bound
- * before, so its victim either sees it alive, or misses its own name in the same look and starts again.
+ * Between its creation and its first `listen` a socket looks dead, and another process may remove it. That process has bound before, so its
+ * victim either sees it alive, or misses its own name in the same listing and starts again.
  */
 export async function lockDirectory(directory: string, options: DirectoryLockOptions): Promise<DirectoryLock> {
   const sockets = await socketFolder(directory);
@@ -63,7 +61,7 @@ interface Contention extends DirectoryLockOptions {
   readonly sockets: SocketFolder;
 }
 
-/** The socket that holds the directory; undefined: somebody removed it. */
+/** The socket that holds the lock; undefined if another process removed it. */
 async function contend(directory: string, { clock, random, sockets }: Contention): Promise<Server | undefined> {
   const name = lockName(clock.now(), random.bytes(4));
   const server = await listen(sockets.path(name)).catch((error: unknown) => {
@@ -93,7 +91,7 @@ interface SocketFolder {
   close(): Promise<void>;
 }
 
-/** A way to name sockets in the directory that fits the kernel's limit. */
+/** The path of sockets in the directory in a form that fits the kernel's limit. */
 async function socketFolder(directory: string): Promise<SocketFolder> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw new StoreDirectoryError(directory, error);
@@ -106,18 +104,18 @@ async function socketFolder(directory: string): Promise<SocketFolder> {
   if (process.platform !== 'linux') {
     throw new StoreDirectoryError(directory, new Error('its path is too long for a socket in it'));
   }
-  // A directory that is open has a short name, too.
+  // An open directory also has a short path.
   const handle = await open(directory, 'r');
   return { path: (name) => `/proc/self/fd/${handle.fd}/${name}`, close: () => handle.close() };
 }
 
 interface Look {
   readonly own: 'there' | 'gone';
-  /** Names of live contenders, the earliest first. */
+  /** Names of live contenders, earliest first. */
   readonly rivals: readonly string[];
 }
 
-/** Removes dead contenders on the way. */
+/** Also removes dead contenders. */
 async function lookAround(
   directory: string,
   { name, sockets }: { name: string; sockets: SocketFolder },
@@ -132,7 +130,7 @@ async function lookAround(
   return { own: names.includes(name) ? 'there' : 'gone', rivals: rivals.toSorted() };
 }
 
-/** Only a refusal proves death: a full backlog or any other trouble counts as life. */
+/** Only a refused connection proves death; a full backlog or any other error counts as alive. */
 function isAlive(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
@@ -151,7 +149,7 @@ function listen(path: string): Promise<Server> {
     const server = createServer((socket) => socket.destroy());
     server.once('error', reject);
     server.listen(path, () => resolve(server));
-    // A forgotten store must not keep the process running.
+    // An unclosed store must not keep the process running.
     server.unref();
   });
 }

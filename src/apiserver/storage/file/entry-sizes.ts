@@ -2,7 +2,7 @@ import type { Revision } from '../interface.ts';
 
 const FORGOTTEN = 2 ** 31;
 
-/** The size of each entry in a data file, and whether it is forgotten: 12 bytes of memory an entry. */
+/** The size of each entry in a data file, and whether it is forgotten: 12 bytes of memory for each entry. */
 export class EntrySizes {
   #revisions = new Float64Array(1024);
   /** The highest bit is set when the entry is forgotten. */
@@ -12,7 +12,7 @@ export class EntrySizes {
   #forgottenBytes = 0;
   #live = 0;
 
-  /** Entries that are not forgotten. */
+  /** Number of entries that are not forgotten. */
   get live(): number {
     return this.#live;
   }
@@ -25,7 +25,7 @@ export class EntrySizes {
     return this.#forgottenBytes;
   }
 
-  /** Revisions must grow. */
+  /** Revisions must increase. */
   add(revision: Revision, bytes: number): void {
     if (this.#length === this.#revisions.length) this.#grow();
     this.#revisions[this.#length] = revision;
@@ -34,7 +34,7 @@ export class EntrySizes {
     this.#live++;
   }
 
-  /** Ignores revisions that are unknown or forgotten already. */
+  /** Ignores revisions that are unknown or already forgotten. */
   forget(revision: Revision): void {
     const at = this.#find(revision);
     const size = at === undefined ? FORGOTTEN : this.#sizes[at]!;
@@ -50,7 +50,7 @@ export class EntrySizes {
     return at !== undefined && this.#sizes[at]! < FORGOTTEN;
   }
 
-  /** The file has been written anew without the entries that are forgotten now. */
+  /** The file was rewritten without the forgotten entries. */
   dropForgotten(): void {
     let kept = 0;
     for (let i = 0; i < this.#length; i++) {

@@ -3,11 +3,11 @@ import { systemClock } from '../../../base/time/clock.ts';
 import { openFileStore } from './file-store.ts';
 
 /**
- * A process for the crash tests: writes to the store at the given path until it is killed, or until the store fails. Says
- * on its output, one line each, what was acknowledged (`<key> <count> <revision>`), and how it ended.
+ * A process for the crash tests: writes to the store at the given path until it is killed, or until the store fails. It prints one line for
+ * each acknowledged write (`<key> <count> <revision>`), and how it ended.
  */
 const [path = '', valueBytes = '100'] = process.argv.slice(2);
-// Written synchronously, so that lines survive a kill: a stream would keep what a slow reader leaves in the pipe.
+// Written synchronously, so that lines survive a kill; a stream would keep data for a slow reader.
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 const store = await openFileStore({ path, clock: systemClock });
 say('open');

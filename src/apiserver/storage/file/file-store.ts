@@ -23,7 +23,7 @@ import { StoreCorruptedError, StoreDirectoryError, StoreFormatError } from '../s
 import { storedSignature } from '../stored-json.ts';
 
 export interface FileStoreOptions {
-  /** A directory on a local disk; made when it does not exist. Holds secrets, so it is for its owner only. */
+  /** A directory on a local disk, created if it does not exist. It contains secrets, so only its owner can read it. */
   readonly path: string;
   readonly clock: Clock;
   readonly logger?: Logger;
@@ -59,7 +59,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<Embedded
   }
 }
 
-/** The data file, and the logs of commits that it may lack. A directory without any of them gets all, the logs first. */
+/** The data file, and the logs of commits that it may lack. A directory without either gets both, the logs first. */
 async function openFiles(
   directory: string,
   random: Random,
@@ -83,7 +83,7 @@ async function makeFiles(directory: string, random: Random, logger: Logger): Pro
   return made;
 }
 
-/** Earlier versions kept their objects in lmdb. */
+/** Earlier versions stored objects in lmdb. */
 async function refuseLmdb(directory: string): Promise<void> {
   const found = await access(join(directory, 'data.mdb')).then(
     () => true,
@@ -92,7 +92,7 @@ async function refuseLmdb(directory: string): Promise<void> {
   if (found) throw new StoreFormatError(directory, 'data.mdb, a database of an earlier version of kubegc');
 }
 
-/** First the entries of the data file, then those that only the logs have: in the order of their revisions. */
+/** First the entries of the data file, then those that only the logs have, in the order of their revisions. */
 async function readBack(
   file: DataFile,
   { pending }: RedoLogs,

@@ -8,8 +8,8 @@ import { addressesOf, portsOf } from './service-addresses.ts';
 import type { ServiceSpec } from './service-spec.ts';
 
 /**
- * Much longer than a request may take: between a claim and its service lies one request. kube-apiserver repairs its ranges as
- * often.
+ * Interval between sweeps. It is much longer than a request, which lies between a claim and its service. kube-apiserver repairs its ranges
+ * as often.
  */
 const SWEEP_EVERY_MS = 180_000;
 
@@ -25,13 +25,13 @@ export interface ClaimSweepOptions {
 }
 
 /**
- * Returns unused claims: a server died between the claim and its service, the store did not say whether it has written the
- * service, or could not return the claim. A claim that two sweeps in a row found unchanged and without a service is unused. A service
- * without a claim gets one. Several servers may sweep at once: every deletion is guarded.
+ * Releases unused claims: a server died between the claim and its service, the store did not answer whether it wrote the service, or could
+ * not release the claim. A claim is unused if two sweeps in a row found it unchanged and without a service. A service without a claim gets
+ * one. Several servers may sweep at once, because every deletion has a precondition.
  */
 export class ClaimSweep {
   readonly #options: ClaimSweepOptions;
-  /** The revisions of claims without a service, when last seen. */
+  /** The revisions of claims without a service at the last sweep. */
   #suspects = new Map<string, Revision>();
   #timer: Timer | undefined;
   #state: 'stopped' | 'running' = 'stopped';
@@ -40,7 +40,7 @@ export class ClaimSweep {
     this.#options = options;
   }
 
-  /** Does nothing over a store with one writer, which needs no claims. */
+  /** Does nothing if the store has one writer, which needs no claims. */
   start(): void {
     if (this.#state === 'running' || this.#options.store.writers === undefined) return;
     this.#state = 'running';
@@ -52,10 +52,10 @@ export class ClaimSweep {
     this.#timer?.cancel();
   }
 
-  /** Claims returned, and claims made for services that had none. */
+  /** The number of released claims, and of claims for services that had none. */
   async sweep(): Promise<{ readonly returned: number; readonly made: number }> {
     const { store } = this.#options;
-    // Claims first: a claim that is not there yet when they are read is not suspected.
+    // Claims are read first: a claim that did not exist then is not suspected.
     const claims = new Map<string, Revision>();
     for (const range of Object.keys(RANGES) as ClaimedRange[]) {
       for (const { key, modRevision } of (await store.list(claimPrefix(range))).items) claims.set(key, modRevision);

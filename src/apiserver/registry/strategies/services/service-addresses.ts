@@ -19,14 +19,14 @@ import { hasClusterAddress, needsHealthCheckPort, type ServiceSpec, usesNodePort
 
 const FIRST_PORT = 30_000;
 const LAST_PORT = 32_767;
-/** Marks of what stored services gave up; above that the next request looks which are in vain. */
+/** Maximum number of marks of released addresses. Beyond it the next request reads the stored services again. */
 const MOST_LEFT_MARKED = 4096;
-/** Random tries before a free one is searched from a random place on. */
+/** Number of random attempts before a linear search from a random address. */
 const TRIES = 16;
 
-/** The addresses of one request, with the claim of each; undefined while that is being made. */
+/** The addresses of one request, with the claim of each; undefined while the claim is being made. */
 export interface Reservation {
-  /** `look`: of a dry run, which keeps nobody from anything. */
+  /** `look` is for a dry run, which reserves nothing. */
   readonly mode: 'hold' | 'look';
   readonly addresses: Map<string, Revision | undefined>;
   readonly ports: Map<number, Revision | undefined>;
@@ -51,10 +51,10 @@ export interface ServiceAddressesOptions {
 }
 
 /**
- * Cluster addresses and node ports in use. Held in memory and rebuilt from the stored services when first needed. Addresses that stored services
- * give up stay marked, because another service may have them by then; so nothing is refused before the stored services were read again.
- * Addresses held by a create or update that is not stored yet count all the same ({@link ServiceAddresses.begin}). Where several servers write
- * to the store, memory only suggests candidates: the claim decides ({@link AddressClaims}).
+ * Cluster addresses and node ports in use. They are held in memory and rebuilt from the stored services on first use. Addresses that stored
+ * services release stay marked, because another service may have them by then; so nothing is refused before the stored services were read
+ * again. Addresses of a create or update in progress count as well ({@link ServiceAddresses.begin}). If several servers write to the store,
+ * memory only suggests candidates, and the claim decides ({@link AddressClaims}).
  */
 export class ServiceAddresses {
   readonly #store: Store;
@@ -65,13 +65,13 @@ export class ServiceAddresses {
   #addresses: Set<number>;
   #ports = new Set<number>();
   #loaded: Promise<void> | undefined;
-  /** Since the last look. */
+  /** The number of released addresses since the stored services were last read. */
   #leftMarked = 0;
   /** By the prepared object. */
   readonly #reservations = new WeakMap<KubeObject, Reservation>();
-  /** The reservations of creates and updates under way. */
+  /** The reservations of creates and updates in progress. */
   readonly #unstored = new Set<Reservation>();
-  /** Until it resolves, the stored services are being read. */
+  /** Resolves when the current read of the stored services ends. */
   #look: Promise<void> = Promise.resolve();
 
   constructor({ store, random, clock, serviceRange = defaultServiceRange }: ServiceAddressesOptions) {
@@ -83,12 +83,12 @@ export class ServiceAddresses {
     this.#looks = store.writers === undefined ? noAddressClaims : new AddressLooks({ store, clock });
   }
 
-  /** Of Service `default/kubernetes`, which comes back when it is deleted. */
+  /** The address of Service `default/kubernetes`, which is restored if deleted. */
   get #own(): number {
     return this.#range.first;
   }
 
-  /** Must have resolved before anything else is called. When the store cannot be read, the next call reads it again. */
+  /** Must resolve before any other call. If the store cannot be read, the next call reads it again. */
   load(): Promise<void> {
     if (this.#leftMarked >= MOST_LEFT_MARKED) {
       this.#leftMarked = 0;
@@ -102,8 +102,8 @@ export class ServiceAddresses {
   }
 
   /**
-   * Reserves addresses for a service that is to be created or updated. They are reserved until {@link ended} is called with
-   * the same object, whatever is read from the store in between.
+   * Reserves addresses for a service that is to be created or updated. They stay reserved until {@link ended} is called with the same
+   * object, whatever is read from the store meanwhile.
    */
   begin(service: KubeObject): Reservation {
     const reservation = emptyReservation('hold');
@@ -113,18 +113,18 @@ export class ServiceAddresses {
   }
 
   /**
-   * The addresses are free again only if the service certainly was not stored. Otherwise the next read of the stored services decides; an unused
-   * claim is left to the sweep, which takes longer than a write may be on its way.
+   * Frees the addresses only if the service was certainly not stored. Otherwise the next read of the stored services decides; the sweep
+   * releases an unused claim, after the longest time that a write may take.
    */
   ended(service: KubeObject, outcome: StoreOutcome): void {
     const reservation = this.#reservations.get(service);
     if (reservation === undefined) return;
     if (outcome === 'not stored') this.#giveBack(reservation);
-    // A read that has begun may not have seen the service.
+    // A read that has already begun may lack the service.
     else void this.#look.then(() => this.#unstored.delete(reservation));
   }
 
-  /** Undefined when the range is exhausted. */
+  /** Undefined if the range is exhausted. */
   async allocateAddress(into = emptyReservation()): Promise<string | undefined> {
     const place = { format: formatAddress, held: into.addresses, claims: this.#claimsOf(into) };
     const address = await this.#allocate('serviceips', place, () =>
@@ -144,11 +144,11 @@ export class ServiceAddresses {
     { format, held, claims }: AllocationPlace<T>,
     pick: () => number | undefined,
   ): Promise<number | undefined> {
-    // Ends: what is taken is marked, each round marks one more, and marks are forgotten once.
+    // The loop is bounded: each round marks one more address, and marks are cleared once.
     let reloads = 0;
     for (;;) {
       const item = pick();
-      // A read of the stored services in between forgets the choice of a dry run.
+      // A read of the stored services during a dry run clears its choice.
       if (item !== undefined && held.has(format(item))) continue;
       if (item !== undefined && (await this.#claim(format(item), held, (text) => claims.claim(range, text)))) {
         return item;
@@ -162,7 +162,7 @@ export class ServiceAddresses {
     return mode === 'look' ? this.#looks : this.#claims;
   }
 
-  /** Held before the claim is made, so that a read of the stored services in between does not forget it. */
+  /** It is reserved before the claim is made, so that a read of the stored services meanwhile does not clear it. */
   async #claim<T extends string | number>(
     item: T,
     held: Map<T, Revision | undefined>,
@@ -179,7 +179,7 @@ export class ServiceAddresses {
     return revision !== undefined;
   }
 
-  /** The finding when the address is not ours or taken; only IPv4 addresses are managed. */
+  /** A finding if the address is outside of the range or taken. Only IPv4 addresses are managed. */
   async reserveAddress(text: string, path: string, into = emptyReservation()): Promise<FieldError | undefined> {
     const address = parseAddress(text);
     if (address === undefined) return undefined;
@@ -220,7 +220,7 @@ export class ServiceAddresses {
     return fieldInvalid(path, port, 'provided port is already allocated');
   }
 
-  /** The addresses that a stored service no longer has: all of it, unless another state of it followed. */
+  /** Releases the addresses that a stored service no longer has: all of them, unless another state of it follows. */
   release(service: KubeObject, next?: KubeObject): void {
     const spec = specOf(service);
     const kept = next === undefined ? undefined : specOf(next);
@@ -239,7 +239,7 @@ export class ServiceAddresses {
     }
   }
 
-  /** Nobody else can have had any of it in the meantime, so that its marks go too. */
+  /** No other service can have had any of them meanwhile, so their marks are removed too. */
   #giveBack(reservation: Reservation): void {
     this.#unstored.delete(reservation);
     for (const [text, claim] of reservation.addresses) {
@@ -255,7 +255,7 @@ export class ServiceAddresses {
     reservation.ports.clear();
   }
 
-  /** One read after another, so that an older one never undoes a newer one; as many wait as there are requests under way. */
+  /** Reads never overlap, so that an older one never overwrites a newer one. At most one waits for each request in flight. */
   #reload(): Promise<void> {
     const look = this.#look.then(() => this.#readStored());
     this.#look = look.catch(() => undefined);
@@ -297,7 +297,7 @@ function specOf(service: KubeObject): ServiceSpec {
   return (service['spec'] ?? {}) as ServiceSpec;
 }
 
-/** A headless service has the word None. None at all where the type has none, whatever stands there. */
+/** The cluster addresses. A headless service has the word None, and types without addresses have none, whatever the fields contain. */
 export function addressesOf(spec: ServiceSpec): readonly string[] {
   if (!hasClusterAddress(spec)) return [];
   const { clusterIP, clusterIPs } = spec;
@@ -306,7 +306,7 @@ export function addressesOf(spec: ServiceSpec): readonly string[] {
   return [...all];
 }
 
-/** Only those that the type has, whatever stands there; each once, though two protocols may share one. */
+/** The node ports of types that have them, each once, because two protocols may share one. */
 export function portsOf(spec: ServiceSpec): number[] {
   const ports = usesNodePorts(spec) ? (spec.ports ?? []).map(({ nodePort }) => nodePort ?? 0) : [];
   if (needsHealthCheckPort(spec)) ports.push(spec.healthCheckNodePort ?? 0);

@@ -4,13 +4,13 @@ import type { FieldError } from '../../../../api/field-error.ts';
 import { validateFirst } from '../../../../api/schema/validation/validate-service-addresses.ts';
 import { HEADLESS, isHeadlessWithoutSelector, type ServiceSpec } from './service-spec.ts';
 
-/** The only family there are cluster addresses of. */
+/** The only family with cluster addresses. */
 const OWN_FAMILY = 'IPv4';
 const OTHER_FAMILY = 'IPv6';
 
 /**
- * Fills in `ipFamilies` and `ipFamilyPolicy` as on a cluster with addresses of one family (registry core/service `initIPFamilyFields`),
- * or says why that cannot be. `old` is the stored service of an update.
+ * Sets `ipFamilies` and `ipFamilyPolicy` as on a single-stack cluster (registry core/service `initIPFamilyFields`), or returns the reason
+ * why it cannot. `old` is the stored service of an update.
  */
 export function settleFamilies(spec: ServiceSpec, old?: ServiceSpec): FieldError[] {
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isHeadlessWithoutSelector(spec) ? 'RequireDualStack' : 'SingleStack');
@@ -28,7 +28,7 @@ export function settleFamilies(spec: ServiceSpec, old?: ServiceSpec): FieldError
   return errors;
 }
 
-/** Whoever wants one family only gets it by saying so; whoever takes the second one away has to say so. */
+/** A change to a single family must be explicit. */
 function settleSecondFamily(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   const before = old.ipFamilies ?? [];
   const now = spec.ipFamilies ?? [];
@@ -61,7 +61,7 @@ function countErrors({ ipFamilyPolicy, clusterIPs = [], ipFamilies = [] }: Servi
   return errors;
 }
 
-/** An address that was asked for by name says of which family it is. */
+/** A requested address determines its family. */
 function inferFamilies(spec: ServiceSpec): FieldError[] {
   const errors: FieldError[] = [];
   const families = [...(spec.ipFamilies ?? [])];

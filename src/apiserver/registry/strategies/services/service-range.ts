@@ -6,23 +6,20 @@ import {
   parseIpPrefix,
 } from '../../../../api/formats/ip-address.ts';
 
-/** Where cluster addresses of services come from. IPv4 addresses as unsigned numbers of 32 bits. */
+/** The range of cluster addresses of services, as unsigned 32-bit numbers of IPv4 addresses. */
 export interface ServiceRange {
-  /** As `10.96.0.0/12`, its first address without the bits behind the mask. */
+  /** The range in the form `10.96.0.0/12`, without bits behind the mask. */
   readonly cidr: string;
-  /** The first after that of the network: of Service `default/kubernetes` (API-511). */
+  /** The first address after that of the network, for Service `default/kubernetes` (API-511). */
   readonly first: number;
-  /** The last before that of broadcasts. */
+  /** The last address before that of broadcasts. */
   readonly last: number;
 }
 
-/** As kube-apiserver, which refuses a smaller one. */
+/** The minimum of kube-apiserver. */
 const FEWEST_ADDRESSES = 8;
 
-/**
- * Reads an IPv4 range in CIDR notation. Throws a RangeError that says what is wrong with it, in the words of kube-apiserver where
- * it has any.
- */
+/** Parses an IPv4 range in CIDR notation. Throws a RangeError with kube-apiserver's message where it has one. */
 export function parseServiceRange(text: string): ServiceRange {
   const prefix = parseIpPrefix(text);
   if (prefix?.address.family !== 4) throw new RangeError(`${text} is no range of IPv4 addresses like 10.96.0.0/12`);
@@ -38,7 +35,7 @@ export function parseServiceRange(text: string): ServiceRange {
 /** kubeadm's. */
 export const defaultServiceRange = parseServiceRange('10.96.0.0/12');
 
-/** Undefined for what is no IPv4 address. */
+/** Undefined if the text is not an IPv4 address. */
 export function parseAddress(text: string): number | undefined {
   const address = parseIpAddress(text);
   return address?.family === 4 ? Number(address.bits) : undefined;

@@ -33,17 +33,17 @@ export function hasClusterAddress({ type }: ServiceSpec): boolean {
   return type !== 'ExternalName';
 }
 
-/** Its ports may have node ports. */
+/** True if its ports may have node ports. */
 export function usesNodePorts({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer';
 }
 
-/** A port without a node port is given one; a load balancer can do without. */
+/** True if ports without a node port get one, which a load balancer may disable. */
 export function allocatesNodePorts(spec: ServiceSpec): boolean {
   return spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
 }
 
-/** A load balancer that keeps traffic on the node asks each node, by this port, whether it has an endpoint. */
+/** True for a load balancer that keeps traffic on the node. It checks each node, by this port, for an endpoint. */
 export function needsHealthCheckPort(spec: ServiceSpec): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 }
@@ -52,7 +52,7 @@ export function isExternallyAccessible(spec: ServiceSpec): boolean {
   return usesNodePorts(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
 }
 
-/** Its endpoints are written by somebody who may use any family. */
+/** True if other programs write its endpoints, in any family. */
 export function isHeadlessWithoutSelector({ clusterIP, selector }: ServiceSpec): boolean {
   return clusterIP === HEADLESS && Object.keys(selector ?? {}).length === 0;
 }

@@ -9,7 +9,7 @@ import {
   usesNodePorts,
 } from './service-spec.ts';
 
-/** Assigned addresses that an update leaves out stay as they are (registry core/service `patchAllocatedValues`). */
+/** Keeps assigned addresses that an update leaves out (registry core/service `patchAllocatedValues`). */
 export function carryOver(spec: ServiceSpec, old: ServiceSpec): void {
   if (hasClusterAddress(spec) && hasClusterAddress(old)) carryAddresses(spec, old);
   followAddress(spec, old);
@@ -26,7 +26,7 @@ function carryAddresses(spec: ServiceSpec, old: ServiceSpec): void {
   if ((spec.clusterIPs ?? []).length === 0 && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs];
 }
 
-/** A client that knows only the old field changes, or clears, only that (registry core/service `normalizeClusterIPs`). */
+/** Follows a client that changes or clears only the older field (registry core/service `normalizeClusterIPs`). */
 function followAddress(spec: ServiceSpec, old: ServiceSpec): void {
   const address = spec.clusterIP ?? '';
   if (address === (old.clusterIP ?? '') || !sameTexts(spec.clusterIPs, old.clusterIPs)) return;
@@ -34,7 +34,7 @@ function followAddress(spec: ServiceSpec, old: ServiceSpec): void {
   else spec.clusterIPs = [address];
 }
 
-/** A port is known by its name, whatever else of it changed; no node port stands at two ports because of this. */
+/** A port is identified by its name, whatever else changed, and no node port is given to two ports. */
 function withNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[]): ServicePort[] {
   const before = new Set(old.map(({ nodePort }) => nodePort ?? 0));
   const kept = new Set(ports.map(({ nodePort }) => nodePort ?? 0).filter((port) => port !== 0 && before.has(port)));
@@ -47,8 +47,8 @@ function withNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[
 }
 
 /**
- * Fields that the new type lacks, and the client did not change, are removed (registry core/service
- * `dropTypeDependentFields`): so a patch of nothing but the type is enough.
+ * Removes fields that the new type lacks and that the client did not change (registry core/service `dropTypeDependentFields`), so that a
+ * patch of only the type suffices.
  */
 export function dropTypeDependentFields(spec: ServiceSpec, old: ServiceSpec): void {
   if (hasClusterAddress(old) && !hasClusterAddress(spec)) dropAddresses(spec, old);

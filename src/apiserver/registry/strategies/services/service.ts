@@ -21,7 +21,7 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
     async prepareForCreate(service: Service, { dryRun }) {
       const spec = (service.spec ??= {});
       const reservation = dryRun ? emptyReservation('look') : addresses.begin(service);
-      // Whatever the type: validation reads the list only.
+      // For any type, because validation reads only the list.
       if ((spec.clusterIP ?? '') !== '') spec.clusterIPs ??= [spec.clusterIP ?? ''];
       if (!hasClusterAddress(spec)) return;
       try {
@@ -63,7 +63,7 @@ export function serviceStrategy(addresses: ServiceAddresses): Strategy {
   };
 }
 
-/** For one request: what it is given goes into its reservation. */
+/** Allocates for one request, into its reservation. */
 interface Allocator {
   readonly addresses: ServiceAddresses;
   readonly reservation: Reservation;
@@ -118,7 +118,7 @@ async function allocateNodePorts(allocator: Allocator, service: Service, { spec,
   if (spec.ports !== undefined) spec.ports = ports;
 }
 
-/** In a new service one number that is a port of two protocols is one node port (DNS). By that number, the first that is asked for. */
+/** In a new service, equal ports of two protocols share one node port (DNS). Node ports by port number; the first requested one wins. */
 function requestedPorts(ports: readonly ServicePort[]): Map<ServicePort['port'], number> {
   const requested = new Map<ServicePort['port'], number>();
   for (const { port, nodePort = 0 } of ports) if (nodePort !== 0 && !requested.has(port)) requested.set(port, nodePort);
