@@ -10,13 +10,13 @@ import { relinkCommand } from './take-back/relink-command.ts';
 import { undeleteCommand, undoCommand } from './take-back/undo-command.ts';
 import type { Terminal } from './process/terminal.ts';
 
-/** Gives the exit code of the command that ran. */
+/** Sets the exit code of the command. */
 export type SetExitCode = (code: number) => void;
 
 /** Builds one subcommand; each has a file of its own beside this one. */
 export type Subcommand = (terminal: Terminal, setExitCode: SetExitCode) => Command;
 
-/** In the order in which help lists them. */
+/** In the order of the help. */
 const subcommands: readonly Subcommand[] = [
   previewCommand,
   deleteCommand,

@@ -10,13 +10,13 @@ const terminal: Terminal = {
   columns: process.stdout.columns ?? 80,
   isInteractive: process.stdout.isTTY,
 };
-// Whoever read what is printed may have seen enough (`kubegc up --help | head`): that ends neither a server nor anything else.
+// A reader of the output may close the pipe early (`kubegc up --help | head`), which must not end a server.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
 }
-// An uncaught error ends the process with a readable message: Node would print the bundle's one long line before them.
+// An uncaught error ends the process with a readable message. Otherwise Node would first print the bundle's one long line.
 process.on('uncaughtException', (error) => process.exit(endWithError(error, terminal)));
 const args = [...wordsOfName(process.argv[1] ?? ''), ...process.argv.slice(2)];
 const upFlags = args[0] === 'up' ? plainUpFlags(args.slice(1)) : undefined;

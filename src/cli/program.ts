@@ -50,7 +50,7 @@ function versionLine(): string {
   return `kubegc ${kubegcVersion} (Kubernetes API ${kubernetesVersion}, Node ${process.versions.node})`;
 }
 
-/** Builds the whole command tree; completion and the reference page are made from it. */
+/** Builds the whole command tree, from which completion and the reference page are generated. */
 export function buildProgram(terminal: Terminal, setExitCode: (code: number) => void): Command {
   const program = new Command('kubegc')
     .description('See it, test it, take it back: the deletion system for Kubernetes.')
@@ -107,7 +107,7 @@ Examples:
   return program;
 }
 
-/** The words that call a command, from the program's name on: `kubegc cascade graph`. */
+/** The words of a command, from the program's name on: `kubegc cascade graph`. */
 function wordsOf(command: Command): string {
   return command.parent === null ? command.name() : `${wordsOf(command.parent)} ${command.name()}`;
 }

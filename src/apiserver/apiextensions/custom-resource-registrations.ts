@@ -75,7 +75,7 @@ function schemaOf({ spec, status }: Definition, { name, schema }: DefinitionVers
   return new VersionSchema(kind, schema?.openAPIV3Schema);
 }
 
-/** As upstream, no schema is applied here, so unknown fields of the other version cannot be reported (API-215). */
+/** No schema is applied here, as upstream, so unknown fields of the other version cannot be reported (API-215). */
 function customVersions(
   { spec }: Definition,
   schemas: ReadonlyMap<string, VersionSchema>,

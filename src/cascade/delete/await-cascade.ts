@@ -11,7 +11,7 @@ import { objectName } from '../preview/object-name.ts';
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2000;
-/** Objects of one collection that are read one by one; more of them are listed. */
+/** Maximum number of objects of one collection that are read one by one; more are listed. */
 const ONE_BY_ONE = 8;
 const PAGE_SIZE = 500;
 
@@ -20,7 +20,7 @@ export interface Remaining {
   readonly ref: ObjectReference;
   readonly terminating: boolean;
   readonly finalizers: readonly string[];
-  /** Seconds that its node has. */
+  /** Grace period in seconds that its node has. */
   readonly graceSeconds?: number;
 }
 
@@ -35,12 +35,12 @@ export interface AwaitOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
-  /** Milliseconds; forever when it is not given. */
+  /** Milliseconds; without it, the wait has no limit. */
   readonly timeoutMs?: number;
   readonly onProgress?: (progress: CascadeProgress) => void;
 }
 
-/** How a cascade ended, against its plan. */
+/** The end of a cascade, compared with its plan. */
 export interface CascadeEnd {
   readonly end: 'asPlanned' | 'different' | 'timedOut' | 'interrupted';
   /** Objects that should be gone and are not. */
@@ -49,12 +49,12 @@ export interface CascadeEnd {
   readonly differences: readonly string[];
 }
 
-/** Whether the plan says that the object goes in the end. */
+/** True if the plan says that the object will be deleted. */
 export function isToGo({ outcome, sequence }: PlannedObject): boolean {
   return outcome === 'deleted' || (outcome === 'waits' && sequence !== undefined);
 }
 
-/** Waits until everything is gone that the plan says goes, then compares what stays with the plan (CAS-050). Never throws for an abort. */
+/** Waits until all objects that the plan deletes are gone, then compares the rest with the plan (CAS-050). Never throws for an abort. */
 export async function awaitCascade({ objects }: CascadePlan, options: AwaitOptions): Promise<CascadeEnd> {
   const { client, clock, signal, timeoutMs, onProgress } = options;
   const toGo = objects.filter(isToGo);
@@ -148,7 +148,7 @@ async function inCollection(
     } while (token !== undefined);
     return found;
   } catch (error) {
-    // The definition of the kind is gone, and its objects with it.
+    // The definition of the kind is gone, and so are its objects.
     if (isNotFound(error)) return [];
     throw error;
   }

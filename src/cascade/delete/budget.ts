@@ -1,6 +1,6 @@
 import type { CascadePlan, OutcomeCounts } from '../documents/cascade-plan.ts';
 
-/** The most that a deletion may remove (CAS-052). */
+/** The maximum that a deletion may remove (CAS-052). */
 export interface Budget {
   /** Objects altogether. */
   readonly total?: number;
@@ -8,7 +8,7 @@ export interface Budget {
   readonly byKind: ReadonlyMap<string, number>;
 }
 
-/** The limits of the budget that a plan exceeds, one sentence each; empty when it fits. Everything that may go counts. */
+/** The limits of the budget that a plan exceeds, one sentence each; empty if it fits. Every object that may be deleted counts. */
 export function exceededBudget({ summary }: CascadePlan, { total, byKind }: Budget): string[] {
   const found: string[] = [];
   const all = goes(summary.byOutcome);

@@ -1,7 +1,7 @@
 import type { CascadePlan } from '../documents/cascade-plan.ts';
 import { objectName } from '../preview/object-name.ts';
 
-/** The differences of a plan made later, one sentence an object. */
+/** The differences of a later plan, one sentence for each object. */
 export function planDifference(before: CascadePlan, after: CascadePlan): string[] {
   const earlier = new Map(before.objects.map((object) => [object.ref.uid, object]));
   const found: string[] = [];

@@ -10,7 +10,7 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The outcome of the DELETE of one root. `changed`: it is not the object of the plan, and was left alone. */
+/** The outcome of the DELETE of one root. `changed` means that it differs from the object of the plan and was not deleted. */
 export interface SentDelete {
   readonly root: PlanRoot;
   readonly answer: 'accepted' | 'gone' | 'changed';
@@ -19,7 +19,7 @@ export interface SentDelete {
 
 /**
  * Deletes the roots one after the other, each with its uid and resourceVersion as preconditions (CAS-050). Stops at the first that changed
- * since the plan. Rejects with what else the server says.
+ * since the plan. Rejects with any other error of the server.
  */
 export async function sendDeletes(
   client: RestClient,

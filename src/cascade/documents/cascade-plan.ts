@@ -6,8 +6,7 @@ export type CascadePolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /**
  * The fate of an object (CAS-012).
- * - `deleted`: it goes.
- * - `orphaned`: it stays and loses its references to what goes with policy Orphan.
+ * - `deleted`: it is deleted. - `orphaned`: it stays and loses its references to owners that are deleted with policy Orphan.
  * - `kept`: it stays, because another owner does; it may lose references.
  * - `waits`: it is terminating until somebody else removes a finalizer.
  * - `stuck`: it is terminating, and nothing known will free it.
@@ -20,9 +19,9 @@ export type Via = 'request' | 'ownerReference' | 'namespace' | 'definition' | 'v
 
 export interface PlannedFinalizer {
   readonly name: string;
-  /** Manager that set it, from managedFields; absent when nothing says it. */
+  /** The manager that set it, from managedFields; absent if they do not show it. */
   readonly setBy?: string;
-  /** RFC 3339; when the manager last wrote. */
+  /** RFC 3339 time of the manager's last write. */
   readonly since?: string;
 }
 
@@ -76,22 +75,22 @@ export interface PlanSummary {
 export interface PlanRoot {
   readonly ref: ObjectReference;
   readonly policy: CascadePolicy;
-  /** Whether the policy is the type's own default, or was asked for (CAS-011). */
+  /** `default` if the policy is the type's own, `request` if it was requested (CAS-011). */
   readonly policyFrom: 'default' | 'request';
 }
 
 /** The predicted cascade (`preview -o json`, CAS-090). */
 export interface CascadePlan extends Document<'CascadePlan'>, DataOrigin {
-  /** SHA-256 over everything that the prediction rests on, 64 hexadecimal digits; people are shown the first 12 (CAS-016). */
+  /** SHA-256 over everything on which the prediction rests, 64 hexadecimal digits; people see the first 12 (CAS-016). */
   readonly digest: string;
   /** The policy of all roots; absent where they differ. */
   readonly policy?: CascadePolicy;
-  /** Objects whose deletion is asked for. */
+  /** The objects whose deletion is requested. */
   readonly roots: readonly PlanRoot[];
-  /** The assumption about finalizers that nothing here removes (CAS-017). */
+  /** The assumption about finalizers that no simulated part removes (CAS-017). */
   readonly assumeFinalizers: 'kept' | 'removed';
   /** Every object that the cascade touches. */
   readonly objects: readonly PlannedObject[];
-  /** Counts, and what loses data. */
+  /** Counts, and the objects that hold data. */
   readonly summary: PlanSummary;
 }

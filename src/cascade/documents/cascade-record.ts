@@ -2,7 +2,7 @@ import type { CascadePlan } from './cascade-plan.ts';
 import type { Document } from './document.ts';
 import type { ObjectReference } from './object-reference.ts';
 
-/** How a cascade ended. `recorded`: nothing more is known; the deletion may not have begun or was interrupted. */
+/** The end of a cascade. `recorded` means that nothing more is known: the deletion may not have begun or was interrupted. */
 export type RecordOutcome = 'recorded' | 'asPlanned' | 'different' | 'timedOut' | 'interrupted' | 'failed';
 
 /** The treatment of the Secrets of a record: `none` means that there were no Secrets. */
@@ -18,7 +18,7 @@ export interface RecordContext {
   readonly clusterUid?: string;
 }
 
-/** The results of `undo` with a record, each run after the other. */
+/** The results of one run of `undo` with a record. */
 export interface UndoEntry {
   /** RFC 3339. */
   readonly time: string;
@@ -27,22 +27,22 @@ export interface UndoEntry {
   readonly conflicts: number;
 }
 
-/** Everything about a cascade but the bodies of its objects (CAS-060). */
+/** Everything about a cascade except the bodies of its objects (CAS-060). */
 export interface CascadeRecord extends Document<'CascadeRecord'> {
   readonly id: string;
-  /** RFC 3339; when the record was written, which is before the first DELETE. */
+  /** RFC 3339 time at which the record was written, before the first DELETE. */
   readonly time: string;
   /** User name as the server knows it. */
   readonly requester: string;
   readonly context: RecordContext;
   readonly roots: readonly ObjectReference[];
   readonly policy: string;
-  /** The plan that the deletion followed; absent for what a recorder saw. */
+  /** The plan that the deletion followed; absent if a recorder saw the deletion. */
   readonly plan?: CascadePlan;
   readonly outcome: RecordOutcome;
   /** One sentence for each difference between plan and outcome. */
   readonly differences?: readonly string[];
-  /** Objects whose bodies are kept. */
+  /** Number of recorded objects. */
   readonly objects: number;
   readonly secrets: SecretsPolicy;
   readonly undone?: readonly UndoEntry[];

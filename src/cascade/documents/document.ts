@@ -6,7 +6,7 @@ export interface Document<Kind extends string> {
   readonly kind: Kind;
 }
 
-/** Where the objects of an answer were read: by lists, or from a running kubegc that holds the graph already (CAS-003). */
+/** The source of an answer's objects: lists, or a running kubegc that already has the graph (CAS-003). */
 export type DataSource = 'list' | 'warm';
 
 /** A resource that could not be read (CAS-002). Every verdict that could depend on it says so. */
@@ -19,9 +19,9 @@ export interface IncompleteResource {
 
 /** The description of its data in every answer. */
 export interface DataOrigin {
-  /** RFC 3339; when reading began. */
+  /** RFC 3339 time at which reading began. */
   readonly readAt: string;
   readonly source: DataSource;
-  /** Absent when everything was read. */
+  /** Absent if everything was read. */
   readonly incomplete?: readonly IncompleteResource[];
 }

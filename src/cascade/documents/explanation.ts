@@ -11,7 +11,7 @@ export interface ExplainedOwner {
   readonly proof: string;
 }
 
-/** Something that keeps a terminating object from going. */
+/** One thing that prevents a terminating object from being deleted. */
 export interface Hold {
   readonly type: 'finalizer' | 'blockingDependent' | 'namespaceCondition' | 'gracePeriod';
   /** The finalizer, or the type of the condition. */
@@ -21,10 +21,10 @@ export interface Hold {
   readonly setBy?: string;
   /** RFC 3339. */
   readonly since?: string;
-  /** Whether anything seems to serve the finalizer; `unknown` without evidence. */
+  /** Whether there is evidence of a program that serves the finalizer; `unknown` without any. */
   readonly served?: 'yes' | 'no' | 'unknown';
   readonly message: string;
-  /** Where the chain of holds begins. */
+  /** The start of the chain of holds. */
   readonly firstCause?: { readonly ref: ObjectReference; readonly message: string };
 }
 
@@ -42,7 +42,7 @@ export interface Explanation extends Document<'Explanation'>, DataOrigin {
   readonly ref: ObjectReference;
   /** Whether it exists, and whether its deletion was requested. */
   readonly state: 'alive' | 'terminating' | 'gone';
-  /** RFC 3339; when the deletion was requested, of a terminating object. */
+  /** RFC 3339 time at which the deletion was requested; only for a terminating object. */
   readonly since?: string;
   /** The collector's decision about the object. */
   readonly verdict: 'forget' | 'requeue';
@@ -50,10 +50,10 @@ export interface Explanation extends Document<'Explanation'>, DataOrigin {
   readonly reason: string;
   /** The reason as one sentence. */
   readonly message: string;
-  /** Its owner references, with what each is. */
+  /** Its owner references, with the class of each. */
   readonly owners: readonly ExplainedOwner[];
   /** The reasons why it still exists, when it is terminating. */
   readonly heldBy: readonly Hold[];
-  /** Known traps, each with the next safe step; empty when none was found. */
+  /** Known traps, each with the next safe step; empty if there is none. */
   readonly findings: readonly Finding[];
 }

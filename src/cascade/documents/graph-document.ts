@@ -10,7 +10,7 @@ export interface GraphDocumentNode {
   /** RFC 3339. */
   readonly created?: string;
   readonly finalizers?: readonly string[];
-  /** How many objects background deletion of this one alone would remove, itself included (CAS-025). */
+  /** Number of objects that background deletion of this one alone would remove, including itself (CAS-025). */
   readonly dies?: number;
 }
 
@@ -27,7 +27,7 @@ export interface GraphDocumentEdge {
 
 /** Objects and their references (`tree -o json`, `graph -o json`, CAS-094). */
 export interface GraphDocument extends Document<'Graph'>, DataOrigin {
-  /** Objects, and owners that are named and missing. */
+  /** Objects, and missing owners that references name. */
   readonly nodes: readonly GraphDocumentNode[];
   /** Owner references. */
   readonly edges: readonly GraphDocumentEdge[];

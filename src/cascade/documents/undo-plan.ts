@@ -1,9 +1,9 @@
 import type { Document } from './document.ts';
 import type { ObjectReference } from './object-reference.ts';
 
-/** `rebuild` leaves out what a controller makes again; `restore` creates that too. */
+/** `rebuild` leaves out objects that a controller creates again; `restore` creates them too. */
 export type ManagedPolicy = 'rebuild' | 'restore';
-/** `fail` creates nothing when a name is taken; `skip` lets the object that is there stand in for the recorded one. */
+/** `fail` creates nothing if a name is taken; `skip` uses the existing object in place of the recorded one. */
 export type ConflictPolicy = 'skip' | 'fail';
 
 /**
@@ -12,7 +12,7 @@ export type ConflictPolicy = 'skip' | 'fail';
  */
 export type UndoAction = 'create' | 'present' | 'leave' | 'conflict' | 'impossible';
 
-/** Why, out of one catalogue; docs/rules and messages say the same. */
+/** The reasons, in one catalogue; docs/rules and messages use the same. */
 export const undoReasons = {
   recorded: 'it is in the record and not in the cluster',
   neverDeleted: 'it was not deleted',
@@ -36,13 +36,13 @@ export interface UndoObject {
   readonly action: UndoAction;
   readonly reason: UndoReason;
   readonly message: string;
-  /** Created with the others of its wave, after those of all lower ones. Absent unless the action is `create`. */
+  /** The number of its wave. It is created after all lower waves. Absent unless the action is `create`. */
   readonly wave?: number;
   /** The losses and changes of the restored object, one sentence each. */
   readonly notes?: readonly string[];
 }
 
-/** The steps of an undo; plain data, printed as it is by `-o json`. */
+/** The steps of an undo, as plain data; `-o json` prints it unchanged. */
 export interface UndoPlan extends Document<'UndoPlan'> {
   /** The name of the record. */
   readonly id: string;

@@ -5,22 +5,22 @@ import type { ObjectReference } from './object-reference.ts';
 export type UndoOutcome = 'created' | 'present' | 'left' | 'conflict' | 'failed';
 
 export interface UndoneObject {
-  /** As it was recorded. */
+  /** The object as recorded. */
   readonly ref: ObjectReference;
   readonly outcome: UndoOutcome;
-  /** The uid now; absent when nothing is there for it. */
+  /** The current uid; absent if no object exists for it. */
   readonly uid?: string;
-  /** Why, when it is not simply created or present. */
+  /** The reason, unless it was simply created or present. */
   readonly message?: string;
   readonly notes?: readonly string[];
 }
 
-/** The end of an undo; plain data, printed as it is by `-o json`. */
+/** The result of an undo, as plain data; `-o json` prints it unchanged. */
 export interface UndoResult extends Document<'UndoResult'> {
   /** The name of the record. */
   readonly id: string;
   readonly objects: readonly UndoneObject[];
   readonly summary: Readonly<Record<UndoOutcome, number>>;
-  /** Owner references of restored objects, read back at the end. */
+  /** Owner references of restored objects, read again at the end. */
   readonly ownerEdges: { readonly total: number; readonly valid: number; readonly broken: readonly string[] };
 }

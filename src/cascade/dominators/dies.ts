@@ -11,8 +11,8 @@ const IMPLIED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How many objects go with an object, itself included (CAS-025): from the dominators of the whole graph, or from a simulation where owner
- * references do not show it: on a cycle, and for namespaces, definitions, claims and nodes.
+ * The number of objects that are deleted with an object, including itself (CAS-025). It comes from the dominators of the whole graph, or
+ * from a simulation where owner references do not show it: on a cycle, and for namespaces, definitions, claims and nodes.
  */
 export class Dies {
   readonly #snapshot: Snapshot;
@@ -24,7 +24,7 @@ export class Dies {
     this.#dominators = diesWithIt(snapshot);
   }
 
-  /** Costs nothing; less than the truth where owner references do not show it. */
+  /** A lower bound at no cost: owner references do not show everything. */
   atLeast(uid: string): number {
     return this.#dominators.count(this.#snapshot.graph.find(uid));
   }

@@ -3,18 +3,18 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { holderOf } from './holders.ts';
 import { type Adjacency, strongComponents } from './strong-components.ts';
 
-/** How many objects go with each object (CAS-025). */
+/** The number of objects that are deleted with each object (CAS-025). */
 export interface DiesWithIt {
   /** How many objects background deletion of this one alone removes, itself included. */
   count(id: NodeId): number;
-  /** Whether the object is on a cycle of ownership: then only a simulation can count. */
+  /** True for an object on a cycle of ownership, which only a simulation can count. */
   isOnCycle(id: NodeId): boolean;
 }
 
 /**
- * Counts for every object what goes with it, in one pass over the graph. An object lives while any of its owners does, so what goes with
- * an object is its subtree in the dominator tree under a virtual root, which holds all that has no owner, all members of cycles, and
- * all that nothing can be proved about. O(references · log depth).
+ * Counts for every object what is deleted with it, in one pass over the graph. An object lives while any of its owners does, so the
+ * deletions with an object are its subtree in the dominator tree under a virtual root. The virtual root holds all objects without owners,
+ * all members of cycles, and all objects about which nothing can be proved. O(references · log depth).
  */
 export function diesWithIt(snapshot: Snapshot): DiesWithIt {
   const { owners, heldForEver, observed } = ownersOf(snapshot);
@@ -72,7 +72,7 @@ function ownersOf(snapshot: Snapshot): {
   return { owners: { starts, targets: targets.subarray(0, end) }, heldForEver, observed };
 }
 
-/** A tree that grows at its leaves, with jumps up, so that a common ancestor is found in O(log depth) (Myers 1983). */
+/** A tree that grows at its leaves, with skip links upward, so that a common ancestor is found in O(log depth) (Myers 1983). */
 class DominatorTree {
   readonly #parent: Uint32Array;
   readonly #jump: Uint32Array;

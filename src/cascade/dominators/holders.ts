@@ -5,17 +5,17 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /** The role of a reference in the life of its object. */
 export type Holder =
-  /** This object: while it stays, the other one does. */
+  /** This object: the other one lives while it does. */
   | { readonly holds: 'object'; readonly id: NodeId }
-  /** For ever: nothing about the owner can be proved, or it goes with policy Orphan. */
+  /** The object stays for ever: nothing about the owner can be proved, or the owner is deleted with policy Orphan. */
   | { readonly holds: 'ever' }
-  /** Not at all: the owner is not there. */
+  /** The owner does not exist, so it holds nothing. */
   | { readonly holds: 'never' };
 
 const EVER: Holder = { holds: 'ever' };
 const NEVER: Holder = { holds: 'never' };
 
-/** The collector's view of a reference: as in `classifyOwner`, with every answer at hand. */
+/** The collector's view of a reference: `classifyOwner` with every answer known. */
 export function holderOf(snapshot: Snapshot, dependent: NodeId, reference: OwnerReference): Holder {
   const { graph, catalogue } = snapshot;
   const mapping = catalogue.mapping(reference.apiVersion, reference.kind);

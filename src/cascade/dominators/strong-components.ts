@@ -5,17 +5,17 @@ export interface Adjacency {
 }
 
 export interface Components {
-  /** The component of each node. An edge leads to a component with a lower number, or stays in its own. */
+  /** The component of each node. An edge leads to a component with a lower number, or stays within its own. */
   readonly component: Uint32Array;
-  /** Whether a node is on a cycle, be it one to itself. */
+  /** True for a node on a cycle, including one to itself. */
   readonly onCycle: Uint8Array;
-  /** All nodes, so that every edge to another component leads to an earlier place. */
+  /** All nodes in an order in which every edge to another component leads to an earlier position. */
   readonly order: Uint32Array;
 }
 
 const UNSEEN = 0xffffffff;
 
-/** Tarjan's strongly connected components, with a stack of its own: chains may be as long as the graph. O(nodes + edges). */
+/** Tarjan's strongly connected components with an explicit stack, because chains may be as long as the graph. O(nodes + edges). */
 export function strongComponents({ starts, targets }: Adjacency): Components {
   const size = starts.length - 1;
   const index = new Uint32Array(size).fill(UNSEEN);

@@ -22,8 +22,8 @@ const ANSWERS: Readonly<Record<ReferenceClass, OwnerAnswer>> = {
 };
 
 /**
- * The collector's decision about an object, from the observation: the same function that it calls (CAS-030). It never
- * asks back, because every answer that it could ask for is given.
+ * The collector's decision about an object, from the observation: the same function that it calls (CAS-030). It never returns a need,
+ * because every answer is given.
  * @param inWaitingCycle the object waits for dependents that wait for it
  */
 export function collectorDecision(
@@ -87,11 +87,11 @@ export function collectorDecision(
     shortcut: 'spent',
   };
   const step = attemptToDelete(facts);
-  // It asks only for what is `unasked`, and those owners have no mapping or are out of reach, which ends the round before.
+  // It needs only `unasked` owners, and those have no mapping or are out of reach, which ends the round first.
   return 'verdict' in step ? step : { verdict: 'requeue', reason: 'ownerUnreadable', actions: [] };
 }
 
-/** Dependents that keep their owner from going while it is deleted in foreground. */
+/** Dependents that delay the foreground deletion of their owner. */
 export function blockingDependents(uid: string, index: OwnershipIndex): readonly ObservedObject[] {
   return index
     .dependentsOf(uid)

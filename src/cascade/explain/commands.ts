@@ -8,7 +8,7 @@ export function argumentsOf({ apiVersion, resource, kind, name, namespace }: Obj
   return `${type}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
 }
 
-/** A JSON patch of one field of one owner reference, with a test that it is still the one that was meant. */
+/** A JSON patch of one field of one owner reference, with a test that the reference is unchanged. */
 export function patchReference(
   ref: ObjectReference,
   {

@@ -1,4 +1,4 @@
-/** Every code of a finding, and what it means. docs/stuck.md has them all. */
+/** Every code of a finding, with its meaning. docs/stuck.md lists them all. */
 export const explainCodes = {
   blockingSelfReference: 'The object owns itself with blockOwnerDeletion, and waits for itself.',
   blockingCycle: 'Objects that are being deleted in foreground wait for each other.',

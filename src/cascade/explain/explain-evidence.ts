@@ -9,20 +9,20 @@ export interface RefusedWrite {
   readonly message: string;
 }
 
-/** Everything that an explanation uses. Facts that are missing here are reported as unknown. */
+/** All facts that an explanation uses. Missing facts are reported as unknown. */
 export interface ExplainEvidence {
   readonly index: OwnershipIndex;
-  /** The object asked about; its uid is empty when it is gone. */
+  /** The explained object; its uid is empty if it is gone. */
   readonly subject: ObjectReference;
   /** Full objects by uid: the subject, and those that it waits for. */
   readonly bodies: ReadonlyMap<string, KubeObject>;
-  /** By uid: objects whose update the server refuses. */
+  /** Objects whose update the server refuses, by uid. */
   readonly refusedWrites: ReadonlyMap<string, RefusedWrite>;
-  /** Pods of the subject's namespace; absent when they were not needed or could not be read. */
+  /** Pods of the subject's namespace; absent if they were not needed or could not be read. */
   readonly pods?: readonly KubeObject[];
-  /** Nodes that pods name; undefined: the node does not exist. Absent from the map: not read. */
+  /** Nodes that pods name. Undefined means that the node does not exist; a missing entry means that it was not read. */
   readonly nodes: ReadonlyMap<string, KubeObject | undefined>;
-  /** Custom resources that could not be listed and whose definition converts by a webhook, as `<resource>.<group>`. */
+  /** Custom resources that could not be listed and that a webhook converts, as `<resource>.<group>`. */
   readonly convertedByWebhook: ReadonlySet<string>;
   readonly sightings: readonly ControllerSighting[];
 }

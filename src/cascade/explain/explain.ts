@@ -10,7 +10,7 @@ import { findHolds } from './find-holds.ts';
 import { findTraps } from './find-traps.ts';
 import { allWaitedFor, chainEnd } from './waited-for.ts';
 
-/** Why an object is alive, why it does not go away, and what would free it (CAS-030, CAS-031, CAS-032). Pure. */
+/** Explains why an object is alive, why it is not deleted, and what would free it (CAS-030, CAS-031, CAS-032). Pure. */
 export function explain(evidence: ExplainEvidence): Explanation {
   const { index, subject } = evidence;
   const { readAt, incomplete } = index.observation;

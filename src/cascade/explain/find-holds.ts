@@ -13,10 +13,10 @@ import type { ExplainEvidence } from './explain-evidence.ts';
 import { blockingDependents } from './collector-decision.ts';
 import { chainEnd, waitedFor } from './waited-for.ts';
 
-/** Dependents that are listed; the others are counted. */
+/** Maximum number of listed dependents; the others are counted. */
 const LISTED = 10;
 
-/** Everything that keeps a terminating object from going, each followed down to its first cause (CAS-031). */
+/** Everything that holds a terminating object, each traced to its first cause (CAS-031). */
 export function findHolds(object: ObservedObject, evidence: ExplainEvidence): Hold[] {
   const { ref, metadata } = object;
   if (!isTerminating(metadata)) return [];
@@ -29,7 +29,7 @@ export function findHolds(object: ObservedObject, evidence: ExplainEvidence): Ho
   ];
 }
 
-/** The manager that set a finalizer and the time, from managedFields; empty when they do not say it. */
+/** The manager that set a finalizer and the time, from managedFields; empty if they do not show it. */
 export function setterOf({ managedFields = [] }: ObjectMeta, finalizer: string): { setBy?: string; since?: string } {
   for (const { manager, time, fieldsV1 } of managedFields) {
     const finalizers = (fieldsV1 as { 'f:metadata'?: { 'f:finalizers'?: object } } | undefined)?.['f:metadata']?.[
@@ -109,7 +109,7 @@ function graceHolds({ ref, metadata }: ObservedObject, body: KubeObject | undefi
   return [{ type: 'gracePeriod', message }];
 }
 
-/** The last causes that delay the deletion of an object. */
+/** The first causes that delay the deletion of an object. */
 export function firstCause(
   object: ObservedObject,
   evidence: ExplainEvidence,

@@ -21,10 +21,10 @@ export interface EvidenceOptions {
   readonly signal?: AbortNotice;
 }
 
-/** Full objects that are read, and writes that are tried, for one explanation. */
+/** Maximum number of full objects that are read, and of dry runs, for one explanation. */
 const MOST_READS = 20;
 const MOST_WRITES = 10;
-/** Kinds whose bodies say why they stay. */
+/** Kinds whose bodies show why they stay. */
 const READ_WHOLE: ReadonlySet<string> = new Set(['Namespace', 'Pod', 'PersistentVolume']);
 
 /**
@@ -71,7 +71,10 @@ export async function readEvidence(subject: ObjectReference, options: EvidenceOp
 const NONE: ReadonlySet<string> = new Set();
 const DEFINITIONS = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };
 
-/** Lists of a kind whose conversion webhook does not answer fail with a 429 that names no webhook: the definition says whether it has one. */
+/**
+ * Lists of a kind whose conversion webhook does not answer fail with a 429 that names no webhook; the definition shows whether there is
+ * one.
+ */
 async function readConversions(
   incomplete: readonly { readonly resource: string; readonly reason: string }[],
   { client, signal }: EvidenceOptions,
@@ -134,7 +137,7 @@ async function readNodes(
   return nodes;
 }
 
-/** Dry runs: nothing is stored. A server that does not allow them, or refuses us the right to patch, gives no evidence. */
+/** Dry runs, which store nothing. A server without them, or without our right to patch, gives no evidence. */
 async function tryWrites(
   chain: readonly ObservedObject[],
   { client, signal }: EvidenceOptions,
@@ -142,7 +145,7 @@ async function tryWrites(
   const refused = new Map<string, RefusedWrite>();
   const [subject] = chain;
   if (subject === undefined || !isTerminating(subject.metadata)) return refused;
-  // The end of the chain is read too, however long the chain is.
+  // The last object of the chain is read too, however long the chain is.
   const tried = chain.length <= MOST_WRITES ? chain : [...chain.slice(0, MOST_WRITES - 1), chain.at(-1)!];
   for (const { ref } of tried) {
     const body = { metadata: { uid: ref.uid, annotations: { 'kubegc.io/explain': 'dry-run' } } };
@@ -166,7 +169,7 @@ function namedRef({ apiVersion, resource, namespace, name }: ObjectReference): R
   return { gvr: { group, version, resource }, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** Undefined for what the server refuses: then it is not known. */
+/** Undefined if the server refuses, so that the fact is unknown. */
 async function orUnknown<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;

@@ -3,12 +3,12 @@ import { isTerminating, type ObservedObject } from '../observed/observed-object.
 import type { OwnershipIndex } from '../observed/ownership-index.ts';
 import { blockingDependents } from './collector-decision.ts';
 
-/** Objects that are followed; more of them say nothing new. */
+/** Maximum number of objects that are followed; more would add nothing. */
 const MOST = 200;
 
 /**
- * The objects that a terminating object waits for directly: dependents that block it, the content of a namespace, the objects of a definition.
- * Those that are terminating themselves come first, because the deletion depends on them.
+ * The objects that a terminating object waits for directly: blocking dependents, the content of a namespace, the objects of a definition.
+ * Terminating ones come first, because the deletion depends on them.
  */
 export function waitedFor(object: ObservedObject, index: OwnershipIndex): readonly ObservedObject[] {
   const { ref, metadata } = object;
@@ -40,14 +40,14 @@ export function allWaitedFor(subject: ObservedObject, index: OwnershipIndex): Ob
   return [...found.values()];
 }
 
-/** Where a chain of waiting ends. */
+/** The end of a chain of waiting objects. */
 export interface ChainEnd {
   readonly object: ObservedObject;
-  /** The chain came back to an object that is on it. */
+  /** Set if the chain returned to one of its objects. */
   readonly cycle: readonly ObservedObject[] | undefined;
 }
 
-/** Follows the first thing that each object waits for, down to one that waits for nothing else, or back to where it was. */
+/** Follows the first object that each object waits for, to one that waits for nothing else, or back to one of the chain. */
 export function chainEnd(from: ObservedObject, index: OwnershipIndex): ChainEnd {
   const path: ObservedObject[] = [];
   let object = from;

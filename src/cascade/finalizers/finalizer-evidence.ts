@@ -1,14 +1,14 @@
 import { isKubernetesFinalizer } from './known-finalizers.ts';
 
-/** Something in the cluster that may be a controller. */
+/** An object of the cluster that may belong to a controller. */
 export interface ControllerSighting {
   /** `lease cert-manager/cert-manager-controller` */
   readonly what: string;
-  /** Its names: of itself, of its labels, images and services. Lower case. */
+  /** Its words: its name, labels, images and services, in lower case. */
   readonly words: readonly string[];
-  /** It renewed its lease, or has pods that are ready. */
+  /** True if it renewed its lease, or has ready pods. */
   readonly alive: boolean;
-  /** The evidence that it is alive or not, as a phrase: `renewed 3s ago`. */
+  /** The evidence for `alive`, as a phrase: `renewed 3s ago`. */
   readonly proof: string;
 }
 
@@ -18,7 +18,7 @@ export interface FinalizerEvidence {
   readonly evidence: string;
 }
 
-/** Parts of domains that say nothing about whose it is. */
+/** Parts of domains that do not identify an owner. */
 const COMMON: ReadonlySet<string> = new Set([
   'cluster',
   'controller',
@@ -31,19 +31,18 @@ const COMMON: ReadonlySet<string> = new Set([
   'resources',
   'x-k8s',
 ]);
-/** Finalizers of the API server itself, and the controller of every cluster that removes each. */
+/** Finalizers of the API server itself, with the standard controller that removes each. */
 const OWN: Readonly<Record<string, string>> = {
   foregroundDeletion: 'the garbage collector of the cluster',
   orphan: 'the garbage collector of the cluster',
   kubernetes: 'the namespace controller of the cluster',
 };
-/** Shorter words are looked for as a whole: `kro` is in many words. */
+/** Shorter words are matched as a whole, because `kro` occurs in many words. */
 const LEAST_LENGTH = 5;
 
 /**
- * Whether anything seems to serve a finalizer (CAS-031). `no` needs something that bears its domain and is not alive; without a
- * sighting the answer is `unknown`, because a controller may run outside of the cluster.
- * @param manager field manager that set the finalizer
+ * Whether there is evidence of a program that serves a finalizer (CAS-031). `no` needs a program with its domain that is not alive; without
+ * one the answer is `unknown`, because a controller may run outside of the cluster. @param manager field manager that set the finalizer
  */
 export function finalizerEvidence(
   finalizer: string,
@@ -57,7 +56,7 @@ export function finalizerEvidence(
   const [dead] = found;
   if (dead !== undefined) return { served: 'no', evidence: `${dead.what} bears its name, but ${dead.proof}` };
   const own = OWN[finalizer];
-  // Managed clusters show no lease of theirs to everybody, and an API server without its controllers is rare.
+  // Managed clusters hide the lease of their controllers, and an API server without them is rare.
   if (own !== undefined) return { served: 'unknown', evidence: `${own} removes it; no lease shows whether that runs` };
   return {
     served: 'unknown',
@@ -70,16 +69,16 @@ const bears = (name: string, word: string): boolean =>
   name.split(/[^a-z0-9]+/).includes(word) ||
   (word.length >= LEAST_LENGTH && name.includes(word));
 
-/** The domain, whose it is, and the manager. */
+/** The words of the domain and the manager. */
 function wordsOf(finalizer: string, manager: string | undefined): string[] {
   const [domain = ''] = finalizer.toLowerCase().split('/');
-  // Whose it is stands right before the end: `cert-manager` of acme.cert-manager.io.
+  // The owner is the part before the top-level domain: `cert-manager` of acme.cert-manager.io.
   const owner = domain
     .split('.')
     .slice(0, -1)
     .findLast((part) => !COMMON.has(part));
   const by = manager?.toLowerCase();
-  // Tools of people and names of no program say nothing.
+  // Tools of people, and names that are not programs, identify nothing.
   const telling =
     by !== undefined && by.length >= LEAST_LENGTH && !/^(kubectl|kubegc|node|python|unknown|manager$|go-http)/.test(by);
   return [...new Set([domain, ...(owner === undefined ? [] : [owner]), ...(telling ? [by] : [])])];

@@ -2,12 +2,12 @@
 export interface KnownFinalizer {
   /** The program that removes it. */
   readonly removedBy: string;
-  /** The remains or damage when a person removes it. */
+  /** The damage or remains if a person removes it. */
   readonly guards: string;
 }
 
 interface Row extends KnownFinalizer {
-  /** The whole name, or its beginning up to `*`. */
+  /** The whole name, or a prefix with `*`. */
   readonly name: string;
 }
 
@@ -107,12 +107,12 @@ const rows: readonly Row[] = [
   { name: 'acid.zalan.do', removedBy: 'the Postgres operator', guards: 'the database' },
 ];
 
-/** The facts about a finalizer by its name; undefined for others. */
+/** The facts about a finalizer by its name; undefined for unknown ones. */
 export function knownFinalizer(name: string): KnownFinalizer | undefined {
   return rows.find((row) => (row.name.endsWith('*') ? name.startsWith(row.name.slice(0, -1)) : row.name === name));
 }
 
-/** Finalizers that Kubernetes' own components remove. */
+/** True for finalizers that Kubernetes' own components remove. */
 export const isKubernetesFinalizer = (name: string): boolean =>
   !name.includes('/')
     ? ['foregroundDeletion', 'orphan', 'kubernetes'].includes(name)

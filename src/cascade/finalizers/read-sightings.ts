@@ -17,7 +17,7 @@ interface Source {
 
 const PAGE = 500;
 const MAX_PAGES = 1000;
-/** A holder that missed so many terms of its lease is taken for gone. */
+/** A holder that missed this many durations of its lease counts as gone. */
 const TERMS = 3;
 
 const sources: readonly Source[] = [

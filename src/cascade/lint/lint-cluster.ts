@@ -8,11 +8,11 @@ import { type LintCode, lintCodes } from './lint-codes.ts';
 import { cyclesOf } from './owner-cycles.ts';
 
 export interface LintOptions {
-  /** Milliseconds; objects that have been terminating longer are reported. */
+  /** Minimum time in milliseconds after which a terminating object is reported. */
   readonly olderThanMs: number;
 }
 
-/** Members of a cycle that its message names. */
+/** Maximum number of members of a cycle in its message. */
 const NAMED_MEMBERS = 5;
 
 /** Problems of ownership in the observation (CAS-040). Pure. Findings are sorted by object. */

@@ -1,6 +1,6 @@
 import type { Severity } from '../documents/lint-report.ts';
 
-/** Every code of lint, with its severity and what it means. docs/stuck.md has them all. */
+/** Every code of lint, with its severity and meaning. docs/stuck.md lists them all. */
 export const lintCodes = {
   danglingOwner: ['warning', 'An owner does not exist.'],
   staleOwnerUid: ['error', 'Another object has the name of an owner: the uid is stale.'],

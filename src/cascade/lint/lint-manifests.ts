@@ -7,14 +7,14 @@ import type { ObjectReference } from '../documents/object-reference.ts';
 import { nameOf } from '../observed/observed-object.ts';
 import { finding } from './lint-cluster.ts';
 
-/** A kind as the table of built-in kinds, or a definition among the manifests, has it. */
+/** A kind from the table of built-in kinds, or from a definition among the manifests. */
 export interface ManifestKind {
   readonly resource: string;
   readonly namespaced: boolean;
 }
 
 export interface ManifestOptions {
-  /** Built-in kinds; definitions among the manifests are added. */
+  /** Built-in kinds. Definitions among the manifests are added. */
   readonly kindOf: (apiVersion: string, kind: string) => ManifestKind | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -22,10 +22,7 @@ export interface ManifestOptions {
 
 type Kinds = ManifestOptions['kindOf'];
 
-/**
- * Problems of ownership that manifests alone show, without a cluster (CAS-041): wrong references, and the rights that
- * `blockOwnerDeletion` needs where no role among the manifests grants them.
- */
+/** Problems of ownership that manifests show without a cluster (CAS-041): wrong references, and missing rights for `blockOwnerDeletion`. */
 export function lintManifests(objects: readonly KubeObject[], { kindOf, now }: ManifestOptions): LintReport {
   const kinds = withDefinitions(objects, kindOf);
   const findings: LintFinding[] = [];
@@ -96,7 +93,7 @@ function* objectFindings(object: KubeObject, { objects, kinds }: Context): Gener
 const isSelf = ({ apiVersion, kind, metadata }: KubeObject, reference: OwnerReference): boolean =>
   apiVersion === reference.apiVersion && kind === reference.kind && metadata?.name === reference.name;
 
-/** The namespace of the only manifest that the reference can mean, when it is another one than the dependent's. */
+/** The namespace of the only manifest that the reference can mean, if it differs from the dependent's. */
 function ownerElsewhere(
   { metadata }: KubeObject,
   { apiVersion, kind, name }: OwnerReference,
@@ -111,7 +108,7 @@ function ownerElsewhere(
   return same.length === 0 || namespaces.includes(own) ? undefined : namespaces[0];
 }
 
-/** One finding for each owner kind whose finalizers nobody among the manifests may update. */
+/** One finding for each owner kind whose finalizers no role among the manifests may update. */
 function* rightFindings(objects: readonly KubeObject[], kinds: Kinds): Generator<LintFinding> {
   const needed = new Map<string, { group: string; resource: string; by: ObjectReference; owner: string }>();
   for (const object of objects) {

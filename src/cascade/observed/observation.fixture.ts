@@ -5,7 +5,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { Observation } from './observed-object.ts';
 import { readObservation } from './read-observation.ts';
 
-/** Reads a cluster, as a command does. */
+/** Reads a cluster like a command. */
 export async function observe(client: RestClient, clock: Clock, namespace?: string): Promise<Observation> {
   const discovery = await discover(client);
   return readObservation({ client, clock, discovery, ...(namespace === undefined ? {} : { namespace }) });

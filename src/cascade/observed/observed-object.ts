@@ -3,13 +3,13 @@ import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { IncompleteResource } from '../documents/document.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 
-/** An object as a list of metadata shows it. */
+/** An object as it appears in a list of metadata. */
 export interface ObservedObject {
   readonly ref: ObjectReference;
   readonly metadata: ObjectMeta;
 }
 
-/** A kind of object as discovery offers it. */
+/** A kind as it appears in discovery. */
 export interface ObservedKind {
   readonly apiVersion: string;
   readonly kind: string;
@@ -18,23 +18,23 @@ export interface ObservedKind {
   readonly verbs: readonly string[];
 }
 
-/** Objects of a cluster or of a namespace, and what could not be read of them. */
+/** Objects of a cluster or of a namespace, and the kinds that could not be read. */
 export interface Observation {
-  /** Milliseconds since the epoch, when reading began. */
+  /** Milliseconds since the epoch at which reading began. */
   readonly readAt: number;
   readonly objects: readonly ObservedObject[];
-  /** Undefined: not served in exactly this version. */
+  /** Undefined if exactly this version is not served. */
   readonly kindOf: (apiVersion: string, kind: string) => ObservedKind | undefined;
-  /** The kind in every version of its group that is served. */
+  /** The kind in every served version of its group. */
   readonly versionsOf: (apiVersion: string, kind: string) => readonly ObservedKind[];
-  /** Group versions whose discovery failed: whether they serve a kind is not known. */
+  /** Group versions whose discovery failed, so that it is unknown whether they serve a kind. */
   readonly unreadGroups: readonly string[];
   readonly incomplete: readonly IncompleteResource[];
   /** The namespace that was read; absent for the whole cluster. */
   readonly namespace?: string;
 }
 
-/** Group, kind, namespace and name: where an object is, in whatever version. */
+/** The key of an object's place in any version: group, kind, namespace and name. */
 export function placeOf({ apiVersion, kind, namespace, name }: Omit<ObjectReference, 'uid' | 'resource'>): string {
   return `${parseGroupVersion(apiVersion)?.group ?? apiVersion}/${kind}/${namespace ?? ''}/${name}`;
 }
@@ -43,6 +43,6 @@ export function placeOf({ apiVersion, kind, namespace, name }: Omit<ObjectRefere
 export const nameOf = ({ kind, name }: Pick<ObjectReference, 'kind' | 'name'>): string =>
   `${kind.toLowerCase()}/${name}`;
 
-/** Whether the metadata say that the object is being deleted. */
+/** True if the object is being deleted. */
 export const isTerminating = ({ deletionTimestamp }: ObjectMeta): boolean =>
   deletionTimestamp !== undefined && deletionTimestamp !== null;

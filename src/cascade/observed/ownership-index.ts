@@ -1,13 +1,13 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import { isTerminating, nameOf, type Observation, type ObservedObject, placeOf } from './observed-object.ts';
 
-/** The target of an owner reference, as far as the observation shows. */
+/** The class of an owner reference by the observation. */
 export type ReferenceClass =
-  /** The owner is there. */
+  /** The owner exists. */
   | 'solid'
-  /** The owner is there and waits for its dependents. */
+  /** The owner exists and waits for its dependents. */
   | 'waiting'
-  /** Nothing has the owner's name, or its uid. */
+  /** No object has the owner's name or uid. */
   | 'dangling'
   /** Another object has the owner's name. */
   | 'staleUid'
@@ -17,7 +17,7 @@ export type ReferenceClass =
   | 'otherIdentity'
   /** A cluster-scoped object names an owner of a namespaced kind. */
   | 'namespacedOwner'
-  /** The kind is served, in other versions only. */
+  /** The kind is served only in other versions. */
   | 'unservedVersion'
   /** The kind is not served at all. */
   | 'unservedKind'
@@ -29,11 +29,11 @@ export interface ClassifiedReference {
   readonly reference: OwnerReference;
   /** The proof of the class, as one sentence. */
   readonly proof: string;
-  /** The object that has the uid or the name; absent when nothing has. */
+  /** The object with the uid or the name; absent if there is none. */
   readonly owner?: ObservedObject;
 }
 
-/** Classes that a collector takes for an absent owner: nothing but such owners, and it deletes the object. */
+/** Classes that the collector treats as absent: if all owners are such, it deletes the object. */
 export const ABSENT_CLASSES: ReadonlySet<ReferenceClass> = new Set([
   'dangling',
   'staleUid',
@@ -74,7 +74,7 @@ export class OwnershipIndex {
     return this.#dependents.get(uid) ?? [];
   }
 
-  /** The target of one reference of an object. */
+  /** The class of one reference of an object. */
   classify({ ref }: ObservedObject, reference: OwnerReference): ClassifiedReference {
     const { apiVersion, kind, name, uid } = reference;
     const { observation } = this;

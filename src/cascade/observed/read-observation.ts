@@ -15,25 +15,25 @@ export interface ObservationOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly discovery: DiscoveryResult;
-  /** Reads this namespace, and cluster-scoped kinds; absent: everything. */
+  /** Reads this namespace and cluster-scoped kinds; if absent, everything. */
   readonly namespace?: string;
-  /** Where namespaced kinds are read that may not be listed in all namespaces. */
+  /** The namespace in which namespaced kinds are read if they may not be listed in all. */
   readonly fallbackNamespace?: string;
   readonly signal?: AbortNotice;
 }
 
 const AS_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 const PAGE = 500;
-/** Pages of one list, so that a server that never ends one is noticed. */
+/** Maximum number of pages of one list, so that an endless one is detected. */
 const MAX_PAGES = 100_000;
-/** Lists under way at once. */
+/** Maximum number of concurrent lists. */
 const PARALLEL = 16;
-/** Come by the thousands, own nothing and expire by themselves. */
+/** Events occur in thousands, own nothing and expire by themselves. */
 const EVENTS: ReadonlySet<string> = new Set(['/events', 'events.k8s.io/events']);
 
 /**
- * Lists the metadata of every deletable kind. A kind that cannot be listed is named in `incomplete` and fails nothing else (CAS-002).
- * Rejects when the server cannot be reached or does not accept the credentials.
+ * Lists the metadata of every deletable kind. A kind that cannot be listed is named in `incomplete` and does not fail the rest (CAS-002).
+ * Rejects if the server cannot be reached or refuses the credentials.
  */
 export async function readObservation(options: ObservationOptions): Promise<Observation> {
   const { clock, discovery, namespace } = options;
@@ -68,10 +68,10 @@ export async function readObservation(options: ObservationOptions): Promise<Obse
   };
 }
 
-/** Begins the reason of a kind that was read in one namespace only. */
+/** The beginning of the reason of a kind that was read in only one namespace. */
 export const READ_IN_ONE = 'you may list it in namespace';
 
-/** Lists a kind, in the fallback namespace where all are forbidden. Resolves with why it is incomplete. */
+/** Lists a kind, or its objects in the fallback namespace if listing all is forbidden. Resolves with the reason why it is incomplete. */
 async function readInto(
   objects: ObservedObject[],
   resource: DiscoveredResource,
@@ -85,7 +85,7 @@ async function readInto(
     if (!(error instanceof StatusError) || error.code === 401) throw error;
     const { code, message } = error;
     if (code !== FORBIDDEN) return message;
-    // The same words for all kinds, so that one warning names them all.
+    // The words are the same for all kinds, so that one warning covers them.
     if (namespace !== undefined || fallbackNamespace === undefined || !resource.namespaced) return NO_RIGHT;
     const { fallbackNamespace: _, ...rest } = options;
     const narrow = await readInto(objects, resource, { ...rest, namespace: fallbackNamespace });

@@ -1,7 +1,7 @@
 import type { DataBearing, PlannedObject } from '../documents/cascade-plan.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** Kinds whose objects hold data, the gravest loss first (CAS-014). */
+/** Kinds whose objects hold data, the most serious loss first (CAS-014). */
 const RANKS: readonly string[] = [
   'v1/PersistentVolumeClaim',
   'v1/PersistentVolume',
@@ -20,7 +20,7 @@ interface VolumeBody {
   readonly persistentVolumeReclaimPolicy?: string;
 }
 
-/** The objects of a plan that lose data, with sizes and reclaim policies where they were read. */
+/** The objects of a plan whose deletion loses data, with sizes and reclaim policies if they were read. */
 export function dataBearing(snapshot: Snapshot, objects: readonly PlannedObject[]): DataBearing[] {
   const goes = objects.filter(({ outcome }) => outcome === 'deleted' || outcome === 'waits' || outcome === 'unknown');
   const deletedVolumes = new Set(goes.filter(({ ref }) => rankOf(ref) === 1).map(({ ref }) => ref.name));

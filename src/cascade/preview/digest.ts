@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { CascadePlan, Outcome, PlanRoot } from '../documents/cascade-plan.ts';
 
-/** Digits of a digest that people are shown. */
+/** Number of digits that people see. */
 const SHORT = 12;
 
 /** The state of one object on which a plan rests (CAS-016). */
@@ -14,7 +14,7 @@ export interface DigestedObject {
   readonly outcome: Outcome;
 }
 
-/** SHA-256 over roots, policies, and every touched object: the same cluster state and request give the same digest. */
+/** SHA-256 over roots, policies, and every touched object: equal cluster states and requests have equal digests. */
 export function digestOf(
   roots: readonly PlanRoot[],
   assumeFinalizers: CascadePlan['assumeFinalizers'],
@@ -37,12 +37,12 @@ export function digestOf(
   return hash.digest('hex');
 }
 
-/** The first digits, which are enough for a person and a command line. */
+/** The first digits, which suffice for a person and a command line. */
 export function shortDigest(digest: string): string {
   return digest.slice(0, SHORT);
 }
 
-/** Whether what a person typed names the digest: at least twelve of its digits, from the first on. */
+/** True if a typed text names the digest: at least its first twelve digits. */
 export function namesDigest(typed: string, digest: string): boolean {
   return typed.length >= SHORT && digest.startsWith(typed.toLowerCase());
 }

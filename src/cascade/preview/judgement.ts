@@ -10,18 +10,18 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { objectName } from './object-name.ts';
 import type { PlanReason } from './plan-reasons.ts';
 
-/** The fate of one object, and its reason. */
+/** The outcome of one object, and its reason. */
 export interface Judgement {
   readonly outcome: Outcome;
   readonly reason: PlanReason;
-  /** The reason as a few words about this object. */
+  /** The reason as a short text about this object. */
   readonly message: string;
 }
 
-/** Names in a message before the rest is only counted. */
+/** Maximum number of names in a message; the rest is counted. */
 const MAX_NAMED = 2;
 
-/** Reads the end of a simulation: what became of each object that the cascade touches (CAS-012). */
+/** Derives from a finished simulation what became of each object that the cascade touches (CAS-012). */
 export class Judge {
   readonly #snapshot: Snapshot;
   readonly #result: SimulationResult;
@@ -34,10 +34,10 @@ export class Judge {
     this.#held = new Map(result.held.map((each) => [each.uid, each]));
   }
 
-  /** Undefined: the cascade does not touch it. */
+  /** Undefined if the cascade does not touch it. */
   of(uid: string): Judgement | undefined {
     if (this.#known.has(uid)) return this.#known.get(uid);
-    // Whoever waits in a circle waits for ever.
+    // An object that waits in a circle waits for ever.
     this.#known.set(uid, judged('stuck', 'nothingFreesIt', 'it waits for itself'));
     const judgement = this.#judge(uid);
     this.#known.set(uid, judgement);
@@ -133,7 +133,7 @@ export class Judge {
     return judged(this.#worstOf(blocking), 'blockedByDependents', `waits for ${this.#names(blocking)}`);
   }
 
-  /** `waits` if somebody will free one of them in the end, and none is worse. */
+  /** `waits` if another program will free one of them in the end and none is worse. */
   #worstOf(uids: readonly string[]): 'waits' | 'unknown' | 'stuck' {
     const outcomes = uids.map((uid) => this.of(uid)?.outcome ?? this.#untouched(uid));
     if (outcomes.includes('unknown')) return 'unknown';
@@ -206,7 +206,7 @@ export class Judge {
     return id < 0 ? 0 : new Set(graph.ownerReferencesAt(id).map((reference) => reference.uid)).size;
   }
 
-  /** A namespace of which a kind could not be read, or a definition whose objects could not be. */
+  /** True for a namespace with a kind that could not be read, or a definition whose objects could not be read. */
   #isUnreadContent(uid: string): boolean {
     const { graph, catalogue } = this.#snapshot;
     const id = graph.find(uid);

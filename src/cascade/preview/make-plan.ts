@@ -20,7 +20,7 @@ import { type DigestedObject, digestOf } from './digest.ts';
 import { Judge, type Judgement } from './judgement.ts';
 import { resourceGroup } from './object-name.ts';
 
-/** Turns the end of a simulation into a plan (CAS-090). Pure. */
+/** Converts a finished simulation to a plan (CAS-090). Pure. */
 export function makePlan(snapshot: Snapshot, request: SimulationRequest, result: SimulationResult): CascadePlan {
   const judge = new Judge(snapshot, result);
   const objects: PlannedObject[] = [];
@@ -122,7 +122,7 @@ function plannedObject(
   };
 }
 
-/** Those that go before it, or that it waits for in vain. Objects orphaned in between delay nothing. */
+/** Objects that are deleted before it, or that it waits for in vain. Objects orphaned meanwhile delay nothing. */
 function waitedFor(
   { uid, sequence, waitsFor, usedBy, via }: Trail,
   { trails, server, emptied }: SimulationResult,
@@ -135,7 +135,7 @@ function waitedFor(
   });
 }
 
-/** Under what an object is shown: its owners, else what its deletion comes from. */
+/** The parents in the tree: its owners, otherwise the origin of its deletion. */
 function ownersOf(
   {
     via,
@@ -178,7 +178,7 @@ function planRoot(snapshot: Snapshot, { uid, policy }: SimulatedRoot): PlanRoot[
   return [{ ref, policy: defaultPolicy(ref, snapshot.metadataOf(id).finalizers ?? []), policyFrom: 'default' }];
 }
 
-/** The policy of a DELETE that names none (CAS-011): that of the finalizers which the object has already, else its type's. */
+/** The policy of a DELETE without one (CAS-011): that of the object's deletion finalizers, otherwise its type's. */
 function defaultPolicy({ apiVersion, resource }: PlannedObject['ref'], finalizers: readonly string[]): CascadePolicy {
   const own = finalizers.find((name) => name === FINALIZER_ORPHAN || name === FINALIZER_FOREGROUND);
   if (own !== undefined) return own === FINALIZER_ORPHAN ? 'Orphan' : 'Foreground';
@@ -186,7 +186,7 @@ function defaultPolicy({ apiVersion, resource }: PlannedObject['ref'], finalizer
   return deletionOf({ group, resource }).defaultPropagation === 'Orphan' ? 'Orphan' : 'Background';
 }
 
-/** Roots first, then in the order in which they go, then what stays, by name. */
+/** Roots first, then in order of deletion, then objects that stay, by name. */
 function inOrder(a: PlannedObject, b: PlannedObject): number {
   const rank = ({ via, sequence }: PlannedObject): number => (via === 'request' ? 0 : sequence === undefined ? 2 : 1);
   const order = rank(a) - rank(b) || (a.sequence ?? 0) - (b.sequence ?? 0);

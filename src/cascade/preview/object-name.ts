@@ -1,7 +1,7 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 
-/** `pod/web-0`, `deployment.apps/web`: how kubectl names an object. */
+/** `pod/web-0`, `deployment.apps/web`: an object in kubectl's form. */
 export function objectName({ apiVersion, kind, name }: Pick<ObjectReference, 'apiVersion' | 'kind' | 'name'>): string {
   return `${typeName({ apiVersion, kind })}/${name}`;
 }

@@ -1,4 +1,4 @@
-/** Why an object has its outcome: the closed catalogue of codes in a plan (CAS-091). `docs/cascade.md` lists them. */
+/** The reason of an object's outcome: the closed catalogue of codes in a plan (CAS-091). `docs/cascade.md` lists them. */
 export const planReasons = {
   requested: 'A person asks for it.',
   refused: 'The server refuses to delete it.',

@@ -14,10 +14,10 @@ const KINDS: Readonly<Record<BodyNeed['resource'], string>> = {
   namespaces: 'Namespace',
 };
 
-/** Rounds of reading and simulating: what one finds may call for more. */
+/** Maximum rounds of reading and simulating, because one round may need more objects. */
 const MAX_ROUNDS = 6;
 
-/** Predicts a cascade from what was read already. Pure; see `SimulationResult.needs` for what would make it better. */
+/** Predicts a cascade from data that was already read. Pure; `SimulationResult.needs` lists objects that would improve it. */
 export function planCascade(
   snapshot: Snapshot,
   request: SimulationRequest,
@@ -27,8 +27,8 @@ export function planCascade(
 }
 
 /**
- * Predicts a cascade, and reads the full objects that rules need on the way: pods for their nodes and volumes, claims, volumes.
- * Objects that the server refuses are left out of the rules, and named in the plan's `incomplete`.
+ * Predicts a cascade, and reads full objects that rules need: pods for their nodes and volumes, claims, volumes. If the server refuses, the
+ * rules do without them, and the plan's `incomplete` names them.
  */
 export async function previewCascade(
   client: RestClient,
@@ -44,7 +44,7 @@ export async function previewCascade(
   return planCascade(snapshot, request).plan;
 }
 
-/** Reads the full objects that a rule needs into the snapshot; a refusal is noted in `incomplete`. */
+/** Reads the full objects that a rule needs into the snapshot. A refusal is noted in `incomplete`. */
 export async function readNeed(
   client: RestClient,
   snapshot: Snapshot,

@@ -8,15 +8,15 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 import { RecordError } from './record-error.ts';
 
-/** Objects of one resource and namespace that are read one by one; more of them are read with one paged list. */
+/** Maximum number of objects of one resource and namespace that are read one by one; more are read by one paged list. */
 const ONE_BY_ONE = 8;
 const PAGE = 500;
-/** Pages of one list, so that a server that never ends one is noticed. */
+/** Maximum number of pages of one list, so that an endless one is detected. */
 const MAX_PAGES = 100_000;
 
 /**
- * Reads the full body of every object, in no promised order.
- * Rejects with a RecordError `changed` when one is not there any more under its uid: the plan is outdated then.
+ * Reads the full body of every object, in any order. Rejects with a RecordError `changed` if one no longer exists with its uid, because the
+ * plan is then outdated.
  */
 export async function* captureBodies(
   client: RestClient,

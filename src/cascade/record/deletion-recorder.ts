@@ -9,24 +9,24 @@ export interface DeletionRecorderOptions {
   readonly writer: RecordWriter;
   readonly clock: Clock;
   readonly context: RecordContext;
-  /** Plural of a kind, as paths have it. */
+  /** The plural of a kind for paths. */
   readonly resourceOf: (apiVersion: string, kind: string) => string;
-  /** Objects that are not worth a record: what a controller makes again. */
+  /** True for objects without a need for a record, because a controller creates them again. */
   readonly ignores?: (body: KubeObject) => boolean;
   readonly onRecorded?: (id: string, objects: number) => void;
-  /** A record could not be written: its objects cannot be brought back. */
+  /** Called if a record could not be written, so that its objects cannot be restored. */
   readonly onFailure?: (error: Error, objects: number) => void;
 }
 
-/** Deletions this close to each other are one cascade. */
+/** Maximum gap between deletions of one cascade. */
 const QUIET_MS = 5000;
-/** A cascade that goes on is cut here, so that what is gone is on disk soon. */
+/** Maximum duration of one record of a long cascade, so that deleted objects are on disk soon. */
 const LONGEST_MS = 60_000;
 const MOST_OBJECTS = 10_000;
 
 /**
- * Turns deletions that anybody makes into records (CAS-066): what goes within five seconds of each other is one record, at most a minute
- * and 10,000 objects long. Records are written one after the other; what goes meanwhile waits in memory.
+ * Records deletions by any client (CAS-066). Deletions within five seconds of each other form one record, of at most a minute and 10,000
+ * objects. Records are written one after the other; later deletions wait in memory.
  */
 export class DeletionRecorder {
   readonly #options: DeletionRecorderOptions;
@@ -39,7 +39,7 @@ export class DeletionRecorder {
     this.#options = options;
   }
 
-  /** @param body the last state of the object, as its DELETED event has it */
+  /** @param body the last state of the object, from its DELETED event */
   deleted(body: KubeObject): void {
     const uid = body.metadata?.uid;
     if (uid === undefined || this.#options.ignores?.(body) === true) return;
@@ -52,7 +52,7 @@ export class DeletionRecorder {
     this.#timer = this.#options.clock.setTimer(wait, () => this.#flush());
   }
 
-  /** Writes what is waiting. Resolves when all records are on disk. */
+  /** Writes all waiting deletions. Resolves when all records are on disk. */
   async close(): Promise<void> {
     this.#timer?.cancel();
     this.#flush();
@@ -70,7 +70,7 @@ export class DeletionRecorder {
     const { writer, context, onRecorded, onFailure } = this.#options;
     const roots = rootsOf(bodies).map((body) => this.#referenceTo(body));
     try {
-      // The requester is in the server's audit log only, not in a watch.
+      // The user is only in the server's audit log, not in a watch.
       const header = { requester: '(not known)', context, roots, policy: '(not known)' };
       const id = await writer.write(header, bodies);
       onRecorded?.(id, bodies.length);
@@ -86,7 +86,7 @@ export class DeletionRecorder {
   }
 }
 
-/** Objects whose deletion no other of them explains: no owner among them, no namespace, no definition. */
+/** Objects whose deletion none of the others explains: no owner, namespace or definition among them. */
 export function rootsOf(bodies: readonly KubeObject[]): KubeObject[] {
   const uids = new Set(bodies.map(({ metadata }) => metadata?.uid));
   const namespaces = new Set<string | undefined>();

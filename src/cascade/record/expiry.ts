@@ -1,4 +1,4 @@
-/** One record, as far as expiry is concerned. */
+/** The facts about one record for expiry. */
 export interface KeptRecord {
   readonly id: string;
   /** Milliseconds since the epoch. */
@@ -17,8 +17,8 @@ export interface ExpiryLimits {
 export const defaultExpiry: ExpiryLimits = { maxAgeMs: 30 * 24 * 3600 * 1000, maxBytes: 2 * 1024 ** 3 };
 
 /**
- * Which records expire: those older than the maximum age, then the oldest until the rest fits.
- * The newest record stays whatever its size, because it may be the only copy of what was just deleted.
+ * The records that expire: those older than the maximum age, then the oldest until the rest fits. The newest record always stays, because
+ * it may be the only copy of what was just deleted.
  */
 export function expiredRecords(records: readonly KeptRecord[], now: number, limits: ExpiryLimits): string[] {
   const newestFirst = records.toSorted((a, b) => b.time - a.time || (a.id < b.id ? 1 : -1));

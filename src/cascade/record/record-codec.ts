@@ -6,7 +6,7 @@ import type { RecordedObject } from './recorded-object.ts';
 import { RecordError } from './record-error.ts';
 import { openText, type SealedText, sealText } from './secret-cipher.ts';
 
-/** Version of the files of a record. A later one is refused. */
+/** Format version of a record's files. A later one is refused. */
 export const SCHEMA_VERSION = 1;
 
 /** Size and checksum of the file with the bodies. */
@@ -23,13 +23,13 @@ export interface RecordFile {
   readonly objects: ObjectsFile;
 }
 
-/** The text of `record.json`: versioned, with a checksum over all that it says. */
+/** The text of `record.json`, with a version and a checksum over its content. */
 export function encodeRecordFile(file: RecordFile): string {
   const content = JSON.stringify(file);
   return `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, sha256: sha256Of(content), content: file }, undefined, 1)}\n`;
 }
 
-/** Throws a RecordError `damaged` or `laterVersion`; never returns a part of what was written. */
+/** Throws a RecordError `damaged` or `laterVersion`; never returns a part of the content. */
 export function decodeRecordFile(text: string, path: string): RecordFile {
   let file: { schemaVersion?: unknown; sha256?: unknown; content?: RecordFile };
   try {
@@ -48,22 +48,22 @@ export function decodeRecordFile(text: string, path: string): RecordFile {
 /** One line of `objects.jsonl`. */
 interface ObjectLine {
   readonly body: KubeObject;
-  /** The whole of a Secret, encrypted; `body` then holds what identifies it. */
+  /** The whole Secret, encrypted; `body` then only identifies it. */
   readonly sealed?: SealedText;
   readonly dataOmitted?: true;
 }
 
-/** How the Secrets of a record are kept. */
+/** How the Secrets of a record are stored. */
 export type SecretKeeping =
   | { readonly mode: 'encrypted'; readonly key: Uint8Array; readonly random: Random }
   | { readonly mode: 'omitted' };
 
-/** kubectl keeps the whole object in it, and so the data of a Secret too. */
+/** kubectl stores the whole object in this annotation, including the data of a Secret. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export const isSecret = ({ apiVersion, kind }: KubeObject): boolean => apiVersion === 'v1' && kind === 'Secret';
 
-/** A line without the newline. The data of a Secret are never in it in clear (CAS-061). */
+/** One line without the newline. It never contains the data of a Secret in clear text (CAS-061). */
 export function encodeObject(id: string, body: KubeObject, keeping: SecretKeeping): string {
   if (!isSecret(body)) return JSON.stringify({ body } satisfies ObjectLine);
   const skeleton = withoutData(body);
@@ -72,7 +72,7 @@ export function encodeObject(id: string, body: KubeObject, keeping: SecretKeepin
   return JSON.stringify({ body: skeleton, sealed } satisfies ObjectLine);
 }
 
-/** @param key absent: Secrets come back without their data. Throws a RecordError `damaged` or `key`. */
+/** @param key if absent, Secrets are returned without their data. Throws a RecordError `damaged` or `key`. */
 export function decodeObject(id: string, line: string, key: Uint8Array | undefined): RecordedObject {
   let parsed: ObjectLine;
   try {

@@ -1,4 +1,4 @@
-/** Why a record cannot be written or used: what is wrong, and what to do next. */
+/** A record cannot be written or used: the error says what is wrong and what to do next. */
 export class RecordError extends Error {
   readonly code: RecordErrorCode;
   readonly advice: string;
@@ -15,13 +15,13 @@ export type RecordErrorCode =
   /** No record, or several, have the id. */
   | 'notFound'
   | 'ambiguous'
-  /** The files are not what was written. */
+  /** The files differ from what was written. */
   | 'damaged'
   /** Written by a later version of kubegc. */
   | 'laterVersion'
-  /** Nothing can be written where records are kept. */
+  /** The directory of records cannot be written. */
   | 'unwritable'
-  /** The key of the Secrets is missing or another one. */
+  /** The key of the Secrets is missing or wrong. */
   | 'key'
   /** An object changed or vanished while its body was read. */
   | 'changed';

@@ -2,19 +2,19 @@ import { createReadStream } from 'node:fs';
 import { chmod, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
-/** The file system as the store of records uses it. Injected, so that a test can make it fail. */
+/** The file system operations of the store of records. Injected, so that a test can make them fail. */
 export interface RecordFiles {
-  /** Makes the folder and its parents, 0700. */
+  /** Creates the folder and its parents with mode 0700. */
   makeFolder(path: string): Promise<void>;
-  /** A new file, 0600; rejects with EEXIST when there is one. */
+  /** Creates a new file with mode 0600; rejects with EEXIST if it exists. */
   create(path: string): Promise<FileHandle>;
   readText(path: string): Promise<string>;
-  /** Lines without their newlines; the last may lack its own. */
+  /** Lines without their newlines; the last may have none. */
   readLines(path: string): AsyncIterable<string>;
   list(path: string): Promise<string[]>;
   sizeOf(path: string): Promise<number>;
   rename(from: string, to: string): Promise<void>;
-  /** Gives a file a second name, unless another file has that name already. */
+  /** Gives a file a second name, unless that name exists. */
   linkNew(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   /** Makes the names in a folder durable. */
@@ -33,7 +33,7 @@ export const diskFiles: RecordFiles = {
   },
   create: (path) => open(path, 'wx', FILE_MODE),
   readText: (path) => readFile(path, 'utf8'),
-  // Not `FileHandle.readLines`: it also ends lines at U+2028, which JSON has in strings.
+  // `FileHandle.readLines` also ends lines at U+2028, which JSON allows in strings.
   async *readLines(path) {
     let rest: Buffer = Buffer.alloc(0);
     for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {

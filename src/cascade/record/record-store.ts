@@ -23,25 +23,25 @@ import { RecordError } from './record-error.ts';
 import { diskFiles, type RecordFiles } from './record-files.ts';
 import { KEY_BYTES } from './secret-cipher.ts';
 
-/** What `delete` needs of the store: written and durable before the first DELETE is sent, completed afterwards. */
+/** The interface of the store for `delete`: a record is durable before the first DELETE is sent, and completed afterwards. */
 export interface RecordWriter {
   /**
-   * Resolves with the id when the record is durable on disk. Rejects with a RecordError when it is not; then nothing may be deleted.
-   * @param objects the full body of every object that the plan removes
+   * Resolves with the id once the record is durable. Rejects with a RecordError if it is not; then nothing may be deleted. @param objects
+   * the full body of every object that the plan removes
    */
   write(header: RecordHeader, objects: AsyncIterable<KubeObject> | Iterable<KubeObject>): Promise<string>;
-  /** Notes how the cascade ended. */
+  /** Records the result of the cascade. */
   finish(id: string, end: RecordEnd): Promise<void>;
 }
 
 export type RecordEnd = Pick<CascadeRecord, 'outcome' | 'differences'>;
 
 export interface RecordStoreOptions {
-  /** See `recordFolder`. Made when the first record is written. */
+  /** See `recordFolder`. Created with the first record. */
   readonly folder: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** `omitted`: data of Secrets are not kept (`--no-secrets`). */
+  /** `omitted` leaves out the data of Secrets (`--no-secrets`). */
   readonly secrets?: 'encrypted' | 'omitted';
   readonly expiry?: ExpiryLimits;
   readonly files?: RecordFiles;
@@ -50,15 +50,15 @@ export interface RecordStoreOptions {
 const RECORD = 'record.json';
 const OBJECTS = 'objects.jsonl';
 const KEY = 'key';
-/** A folder of a record that is not complete. */
+/** The prefix of an incomplete record's folder. */
 const INCOMPLETE = '.writing-';
 const ID = /^\d{8}t\d{6}-[0-9a-f]{8}$/;
-/** Lines are written together up to this many bytes. */
+/** Maximum bytes of lines that are written together. */
 const BATCH_BYTES = 1 << 20;
 
 /**
- * Records of cascades, one folder each. A record is complete and durable, or it is not there: it is written beside its place,
- * fsynced, and renamed. A reader checks every byte before it returns the first object.
+ * Records of cascades, one folder each. A record is either complete and durable or absent: it is written to a temporary folder, fsynced,
+ * and renamed. A reader checks every byte before it returns the first object.
  */
 export class RecordStore implements RecordWriter {
   readonly #folder: string;
@@ -115,13 +115,13 @@ export class RecordStore implements RecordWriter {
     await this.#change(id, (record) => ({ ...record, ...end }));
   }
 
-  /** Notes a run of undo. */
+  /** Records a run of undo. */
   async noteUndo(id: string, entry: Omit<UndoEntry, 'time'>): Promise<void> {
     const time = formatTime(this.#clock.now());
     await this.#change(id, (record) => ({ ...record, undone: [...(record.undone ?? []), { time, ...entry }] }));
   }
 
-  /** Newest first, with the records that cannot be read beside them. */
+  /** Newest first, with the unreadable records listed separately. */
   async list(): Promise<{ readonly records: readonly CascadeRecord[]; readonly unreadable: readonly RecordError[] }> {
     const records: CascadeRecord[] = [];
     const unreadable: RecordError[] = [];
@@ -136,14 +136,14 @@ export class RecordStore implements RecordWriter {
     return { records, unreadable };
   }
 
-  /** @param id of a record, or the beginning of one id only. Rejects with a RecordError. */
+  /** @param id of a record, or a unique prefix of it. Rejects with a RecordError. */
   async read(id: string): Promise<CascadeRecord> {
     return (await this.#readFile(await this.#resolve(id))).record;
   }
 
   /**
-   * Every recorded object, read and checked as a whole before the first is returned (CAS-061).
-   * Rejects with a RecordError `damaged`, `laterVersion` or `key`.
+   * All recorded objects, which are read and checked completely before the first is returned (CAS-061). Rejects with a RecordError
+   * `damaged`, `laterVersion` or `key`.
    */
   async objects(id: string): Promise<RecordedObject[]> {
     const full = await this.#resolve(id);
@@ -167,7 +167,7 @@ export class RecordStore implements RecordWriter {
     return lines.map((line) => decodeObject(full, line, key));
   }
 
-  /** Removes expired records and what a killed writer left behind for more than a day; returns the ids of the records. */
+  /** Removes expired records, and files of a killed writer older than a day. Returns the ids of the records. */
   async expire(): Promise<string[]> {
     const kept: KeptRecord[] = [];
     for (const id of await this.#ids()) {
@@ -291,7 +291,7 @@ export class RecordStore implements RecordWriter {
     return { mode: 'encrypted', key: await this.#makeKey(), random: this.#random };
   }
 
-  /** The key is made once; a process that comes second takes the one that is there. */
+  /** The key is created once; a second process uses the existing one. */
   async #makeKey(): Promise<Uint8Array> {
     const path = join(this.#folder, KEY);
     const present = await this.#files.readText(path).catch((error: unknown) => {
@@ -300,7 +300,7 @@ export class RecordStore implements RecordWriter {
     });
     if (present !== undefined) return parseKey(present, path);
     const text = `${Buffer.from(this.#random.bytes(KEY_BYTES)).toString('hex')}\n`;
-    // Written whole beside its place and renamed only if nobody else made one: two first writers must not use two keys.
+    // It is written to a temporary file and linked only if no other process was faster, because two writers must not use two keys.
     const temporary = join(this.#folder, `.${KEY}-${Buffer.from(this.#random.bytes(8)).toString('hex')}`);
     try {
       await this.#writeDurably(temporary, text);
@@ -365,7 +365,7 @@ function wordsOf(error: unknown): string {
   return WORDS[code] ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** Errors of the file system become a RecordError; others (the source of the bodies failed) stay what they are. */
+/** Converts file system errors to a RecordError; other errors (from the source of the bodies) stay. */
 function unwritable(folder: string, error: unknown): unknown {
   if (error instanceof RecordError || !(error instanceof Error) || !('syscall' in error)) return error;
   return new RecordError(

@@ -13,8 +13,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a text so that it can be read with the key and in its place only.
- * @param place where the text belongs (record id and uid); a text moved to another place does not open
+ * Encrypts a text so that it can be read only with the key and at its place. @param place the place of the text (record id and uid); a text
+ * that was moved cannot be decrypted
  */
 export function sealText(text: string, key: Uint8Array, place: string, random: Random): SealedText {
   const iv = random.bytes(IV_BYTES);
@@ -24,7 +24,7 @@ export function sealText(text: string, key: Uint8Array, place: string, random: R
   return { iv: base64(iv), tag: base64(cipher.getAuthTag()), data: base64(data) };
 }
 
-/** The text again. Throws when the key is another one, or when any part was changed or moved. */
+/** Decrypts the text. Throws if the key is wrong, or if any part was changed or moved. */
 export function openText(sealed: SealedText, key: Uint8Array, place: string): string {
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(sealed.iv, 'base64'), {
     authTagLength: TAG_BYTES,

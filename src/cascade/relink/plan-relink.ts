@@ -86,7 +86,7 @@ function repairOf({ ref, metadata }: ObservedObject, references: readonly OwnerR
       valid++;
       continue;
     }
-    // The stale one goes, whether it is on the object or only in the file.
+    // The stale reference is removed, whether it is on the object or only in the file.
     after.delete(reference.uid);
     if (present === undefined) after.set(uid, { ...reference, uid });
     const owner = nameOf(reference);

@@ -9,15 +9,15 @@ import type { RelinkPlan } from '../documents/relink-plan.ts';
 /** The result of one repair. */
 export interface RelinkOutcome {
   readonly ref: ObjectReference;
-  /** Absent when the object was patched. */
+  /** Absent if the object was patched. */
   readonly error?: string;
 }
 
 const PARALLEL = 16;
 
 /**
- * Patches the objects of the plan, each at the resourceVersion that the plan saw (CAS-067). An object that changed since is not
- * patched: its outcome says so, and a new plan is needed.
+ * Patches the objects of the plan, each at the resourceVersion of the plan (CAS-067). An object that changed since is not patched; its
+ * outcome says so, and a new plan is needed.
  */
 export async function runRelink(client: RestClient, plan: RelinkPlan, signal?: AbortNotice): Promise<RelinkOutcome[]> {
   const parallel = new Semaphore({ permits: PARALLEL });

@@ -1,6 +1,6 @@
 import { quoted } from '../../api/meta/quoted.ts';
 
-/** The content of a drawing: things with a text and a class, and arrows from dependents to owners. */
+/** A drawing: nodes with a text and a class, and arrows from dependents to owners. */
 export interface Drawing {
   readonly nodes: readonly { readonly id: string; readonly label: string; readonly mark?: string }[];
   readonly edges: readonly { readonly from: string; readonly to: string; readonly dashed?: boolean }[];

@@ -1,6 +1,6 @@
 import type { GraphDocument } from '../documents/graph-document.ts';
 
-/** A graph as one HTML page that loads nothing else: a tree that opens and closes, a search, and what dies with each object. */
+/** A graph as one self-contained HTML page: a tree that opens and closes, a search, and the number of objects that die with each. */
 export function graphPage(document: GraphDocument, title: string): string {
   // `</script>` in a name would end the script.
   const data = JSON.stringify(document).replaceAll('<', '\\u003c');

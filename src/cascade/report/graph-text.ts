@@ -10,25 +10,25 @@ const MOST_LINES = 200;
 export interface GraphTextOptions {
   readonly style: Style;
   readonly all: boolean;
-  /** `up`: owners hang below their dependents. */
+  /** `up` shows owners below their dependents. */
   readonly direction: 'down' | 'up';
   /** Milliseconds since the epoch, for ages. */
   readonly now: number;
-  /** uids that the tree begins with; all without owners here when it is not given. */
+  /** uids at the top of the tree; by default, all objects without owners in it. */
   readonly tops?: readonly string[];
-  /** Namespace that goes without saying. */
+  /** The namespace that is not printed. */
   readonly home: string | undefined;
-  /** `Ready` or `Status` of an object, as the server's table says it. */
+  /** `Ready` or `Status` of an object, from the server's table. */
   readonly statusOf?: (uid: string) => string | undefined;
 }
 
 interface Hung {
   readonly node: GraphDocumentNode;
-  /** By which it hangs under the line above. */
+  /** The reference by which it is below the line above. */
   readonly edge: GraphDocumentEdge | undefined;
 }
 
-/** Objects with what is below them (or above), one line each: name, status, how many die with it, age, marks (CAS-020). */
+/** Objects with those below them (or above), one line each: name, status, how many die with it, age, marks (CAS-020). */
 export function graphText(document: GraphDocument, options: GraphTextOptions): string {
   const lines = treeOf(document, options);
   const hasStatus = options.statusOf !== undefined;
@@ -75,7 +75,7 @@ function treeOf({ nodes, edges }: GraphDocument, { direction, tops, style, all }
     next[from]!.push({ to, edge });
     hasParent.add(to);
   }
-  // Each object hangs once: below the first object that leads to it. An object that only a cycle leads to is a top of its own.
+  // Each object appears once, below the first object that leads to it. An object that only a cycle reaches is at the top.
   const items: { value: Hung; children: number[] }[] = nodes.map((node) => ({
     value: { node, edge: undefined },
     children: [],
@@ -138,7 +138,7 @@ function marksOf({ marks = [], finalizers = [] }: GraphDocumentNode, edge: Graph
   ].join('; ');
 }
 
-/** A graph as a drawing. */
+/** The graph as a drawing. */
 export function graphDrawing({ nodes, edges }: GraphDocument): Drawing {
   return {
     nodes: nodes.map(({ ref, marks = [], dies }) => {

@@ -2,7 +2,7 @@ import type { CascadePlan } from '../documents/cascade-plan.ts';
 import { objectName } from '../preview/object-name.ts';
 import type { Drawing } from './drawing.ts';
 
-/** A plan as a drawing: what is touched, coloured by outcome, with arrows to owners. */
+/** The plan as a drawing: touched objects, coloured by outcome, with arrows to owners. */
 export function planDrawing({ objects }: CascadePlan): Drawing {
   return {
     nodes: objects.map(({ ref, outcome, message }) => ({

@@ -4,23 +4,23 @@ import { objectName, typeName } from '../preview/object-name.ts';
 import { bold, count, cut, dim, paintOutcome, type Style } from './style.ts';
 import { type TreeLine, treeLines } from './tree-lines.ts';
 
-/** Lines of the tree before it is folded. */
+/** Maximum lines of the tree before it is folded. */
 const MOST_LINES = 200;
 const MOST_DATA_LINES = 10;
-/** The widest column of objects, when the terminal does not say otherwise. */
+/** Maximum width of the object column without a terminal. */
 const OBJECT_WIDTH = 78;
 
 export interface PlanTextOptions {
   readonly style: Style;
-  /** All lines, however many. */
+  /** True to print all lines. */
   readonly all: boolean;
   /** More columns. */
   readonly wide: boolean;
-  /** The command that carries the plan out; absent where there is none. */
+  /** The command that carries out the plan; absent if there is none. */
   readonly command?: string;
 }
 
-/** A plan as people read it: one sentence, the tree, data that would be lost, the command that does it. */
+/** A plan as a text for people: one sentence, the tree, data that would be lost, the command. */
 export function planText(plan: CascadePlan, options: PlanTextOptions): string {
   const { style, command } = options;
   const parts = [`${bold(style, planSentence(plan))}\n`, planTable(plan, options), dataLines(plan, style)];
@@ -114,7 +114,7 @@ function planLines(plan: CascadePlan, style: Style, all: boolean): TreeLine<Plan
   const tops: number[] = [];
   for (const [i, { owners = [] }] of objects.entries()) {
     const parent = owners.map((uid) => index.get(uid)).find((found) => found !== undefined && found !== i);
-    // Members of a cycle that nothing leads to are tops of their own.
+    // Members of a cycle that nothing else reaches are at the top.
     if (parent === undefined || isBelow(parent, i, objects, index)) tops.push(i);
     else children[parent]!.push(i);
   }
@@ -126,7 +126,7 @@ function planLines(plan: CascadePlan, style: Style, all: boolean): TreeLine<Plan
   });
 }
 
-/** Types in the order in which they come first, and within a type by name, numbers by their value. */
+/** Types in the order of their first occurrence, and within a type by name, numbers by value. */
 function sorted(siblings: readonly number[], objects: readonly PlannedObject[]): number[] {
   const types = new Map<string, number>();
   for (const i of siblings) {
@@ -139,10 +139,10 @@ function sorted(siblings: readonly number[], objects: readonly PlannedObject[]):
 
 const NAMES = new Intl.Collator('en', { numeric: true });
 
-/** Steps up from an object before a way is taken for a circle. */
+/** Maximum steps up from an object before the path counts as a circle. */
 const MOST_STEPS = 1000;
 
-/** Whether the way up from `start` comes to `target`: then hanging `target` below `start` would close a circle. */
+/** True if the path up from `start` reaches `target`, so that placing `target` below `start` would close a circle. */
 function isBelow(
   start: number,
   target: number,
@@ -211,7 +211,7 @@ function dataLine({ ref, outcome, size, message }: DataBearing, widest: number, 
   return `${paintOutcome(style, outcome, objectName(ref))}${' '.repeat(widest - objectName(ref).length)}  ${size === undefined ? '' : `${size}  `}${message}`;
 }
 
-/** The objects that go, as `type/name` lines in the order in which they go. */
+/** The deleted objects as `type/name` lines, in order of deletion. */
 export function planNames({ objects }: CascadePlan): string {
   return objects
     .filter(({ outcome }) => outcome === 'deleted' || outcome === 'waits')

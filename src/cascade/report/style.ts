@@ -1,12 +1,12 @@
 import type { Outcome } from '../documents/cascade-plan.ts';
 
-/** How a text is shown: colours, glyphs and width. A word always says what a colour says too. */
+/** How a text is printed: colours, glyphs and width. Every colour has a word with the same meaning. */
 export interface Style {
-  /** ANSI colours; off with NO_COLOR and where no person looks. */
+  /** ANSI colours; off with NO_COLOR and without a terminal. */
   readonly colour: boolean;
-  /** Only ASCII in trees. */
+  /** Uses only ASCII in trees. */
   readonly ascii: boolean;
-  /** Characters in a line; undefined where nothing needs cutting. */
+  /** Characters in a line; undefined if lines are not cut. */
   readonly width: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export function count(number: number, noun: string, plural = `${noun}s`): string
   return `${number.toLocaleString('en-US')} ${number === 1 ? noun : plural}`;
 }
 
-/** Cuts a text that is too long, and says so with an ellipsis. */
+/** Cuts a text that is too long, and marks the cut with an ellipsis. */
 export function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }

@@ -1,13 +1,13 @@
 import type { Style } from './style.ts';
 
-/** Something in a tree that is shown as lines. */
+/** An item of a tree that is printed as lines. */
 export interface TreeItem<T> {
   readonly value: T;
   /** Indexes of the items below this one. */
   readonly children: readonly number[];
 }
 
-/** One line of a tree. `folded`: it stands for so many siblings like `value`, and all below them. */
+/** One line of a tree. `folded` is the number of siblings that the line represents, with all below them. */
 export interface TreeLine<T> {
   /** The glyphs before the text. */
   readonly prefix: string;
@@ -17,18 +17,18 @@ export interface TreeLine<T> {
 
 export interface TreeOptions<T> {
   readonly style: Pick<Style, 'ascii'>;
-  /** The most lines; more are folded. Undefined: all. */
+  /** Maximum number of lines before folding; undefined for no limit. */
   readonly most?: number;
-  /** Siblings of one group are folded together. */
+  /** The group of siblings that are folded together. */
   readonly groupOf: (value: T) => string;
 }
 
-/** Siblings of a group that are shown before the rest is folded; the second when the first is not enough. */
+/** Number of siblings of a group that are shown before the rest is folded; the second number applies if the first does not suffice. */
 const SHOWN = [3, 1] as const;
 
 /**
- * The lines of a forest, from its top items down. Over `most` lines, siblings of a group are folded into one line that counts them.
- * Walks with a list of its own, because a chain of owners may be as long as a cluster is large.
+ * The lines of a forest, from its top items down. Beyond `most` lines, siblings of a group are folded into one line that counts them. Uses
+ * an explicit stack, because a chain of owners may be very long.
  */
 export function treeLines<T>(
   items: readonly TreeItem<T>[],
@@ -86,7 +86,7 @@ function walk<T>(
   return lines;
 }
 
-/** The first of each group, and one that stands for the rest of it, where they were. */
+/** The first items of each group, and one that represents the rest, in their positions. */
 function foldSiblings<T>(
   items: readonly TreeItem<T>[],
   siblings: readonly number[],

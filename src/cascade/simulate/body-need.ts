@@ -1,18 +1,18 @@
-/** Full objects that a rule needs, as one list (CAS-001: bodies are read only where they are needed). */
+/** Full objects that a rule needs, as one list (CAS-001: bodies are read only if needed). */
 export interface BodyNeed {
   readonly resource: 'pods' | 'persistentvolumeclaims' | 'persistentvolumes' | 'namespaces';
   /** The volumes of pods and claims. */
   readonly namespace?: string;
-  /** Pods of one node, of all namespaces. */
+  /** Pods of one node, in all namespaces. */
   readonly node?: string;
 }
 
-/** Objects that a simulation needed and did not have. Read it, add it to the snapshot, and simulate again. */
+/** Objects that a simulation needed but did not have. The caller reads them, adds them to the snapshot, and simulates again. */
 export class BodyNeeds {
   readonly #needs = new Map<string, BodyNeed>();
   readonly #known: ReadonlySet<string>;
 
-  /** @param known keys of what was read before */
+  /** @param known keys of lists that were already read */
   constructor(known: ReadonlySet<string> = new Set()) {
     this.#known = known;
   }
@@ -22,7 +22,7 @@ export class BodyNeeds {
     if (!this.#known.has(key)) this.#needs.set(key, need);
   }
 
-  /** Whether it was read before, so that what is not there does not exist. */
+  /** True if it was already read, so that a missing object does not exist. */
   isKnown(need: BodyNeed): boolean {
     return this.#known.has(bodyNeedKey(need));
   }

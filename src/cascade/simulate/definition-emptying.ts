@@ -12,13 +12,13 @@ interface Emptying {
   readonly objects: readonly string[];
 }
 
-/** The finalizer of definitions: deletes every object of a definition that is being deleted, then lets the definition go (API-456). */
+/** The finalizer of definitions: deletes every object of a definition that is being deleted, then removes the definition (API-456). */
 export class DefinitionEmptying implements SimulatedController {
   readonly #snapshot: Snapshot;
   readonly #server: SimulatedServer;
   readonly #trails: Trails;
   readonly #emptying = new Map<string, Emptying>();
-  /** Definitions that were terminating before, by group and kind: checked when one of their objects is deleted. */
+  /** Definitions that were already terminating, by group and kind; checked when one of their objects is deleted. */
   readonly #before = new Map<string, string>();
 
   constructor(snapshot: Snapshot, server: SimulatedServer, trails: Trails) {
@@ -32,14 +32,14 @@ export class DefinitionEmptying implements SimulatedController {
     }
   }
 
-  /** Definitions whose objects are being deleted, with what is left of these. */
+  /** Definitions whose objects are being deleted, with the remaining objects. */
   *remaining(): Iterable<{ readonly uid: string; readonly left: readonly string[] }> {
     for (const [uid, { objects }] of this.#emptying) {
       yield { uid, left: objects.filter((each) => !this.#server.removed.has(each)) };
     }
   }
 
-  /** All that a definition deletes, gone or not. */
+  /** All objects that a definition deletes, gone or not. */
   readonly content = new Set<string>();
 
   terminating(uid: string, object: KubeObject): void {
@@ -81,7 +81,7 @@ export class DefinitionEmptying implements SimulatedController {
     for (const uid of uids) {
       if (this.#server.removed.has(uid)) continue;
       const trail = this.#trails.of(uid, 'definition');
-      // Only once: it waits for what holds the rest, and does not ask again.
+      // Only once: it then waits for the holders of the rest, and does not delete again.
       if (trail.cause === undefined) {
         trail.cause = 'definitionDeleted';
         this.#server.delete(uid, {});
@@ -96,7 +96,7 @@ function isDefinition({ apiVersion = '', kind }: KubeObject): boolean {
   return kind === 'CustomResourceDefinition' && apiVersion.startsWith('apiextensions.k8s.io/');
 }
 
-/** A definition's name is `<plural>.<group>`. */
+/** The name of a definition is `<plural>.<group>`. */
 function resourceOf({ catalogue }: Snapshot, { metadata }: KubeObject): DiscoveredResource | undefined {
   const [plural = '', ...group] = (metadata?.name ?? '').split('.');
   return catalogue.ofGroup(group.join('.'), plural);

@@ -3,7 +3,7 @@ import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { deletionOf } from '../../api/kinds/resource-rules.ts';
 import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 
-/** The facts about a resource for the rules of deletion: the table's row of a built-in one, else the defaults of custom resources. */
+/** The facts about a resource for the rules of deletion: the table row of a built-in one, otherwise the defaults of custom resources. */
 export function deletableInfo(resource: DiscoveredResource): ResourceInfo {
   const { group, version, resource: plural, kind, singular, namespaced, shortNames, categories } = resource;
   const builtin = findResource(group, version, plural);

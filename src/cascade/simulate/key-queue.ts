@@ -1,6 +1,6 @@
 import type { QueuedAs } from '../../collector/graph/effect.ts';
 
-/** A uid, with a mark in front when it was queued while nobody had seen the object (COL-072). */
+/** A uid, with a prefix if it was queued before the object was observed (COL-072). */
 export type Key = string;
 
 const VIRTUAL_MARK = '?';
@@ -13,7 +13,7 @@ export function parseKey(key: Key): { readonly uid: string; readonly queuedAs: Q
   return key.startsWith(VIRTUAL_MARK) ? { uid: key.slice(1), queuedAs: 'virtual' } : { uid: key, queuedAs: 'observed' };
 }
 
-/** Keys in the order in which they came, each at most once. */
+/** Keys in their order of arrival, each at most once. */
 export class KeyQueue {
   #keys: Key[] = [];
   #head = 0;
@@ -25,7 +25,7 @@ export class KeyQueue {
     this.#keys.push(key);
   }
 
-  /** Takes the oldest; undefined when there is none. */
+  /** Takes the oldest key; undefined if there is none. */
   take(): Key | undefined {
     if (this.#head === this.#keys.length) {
       this.#keys = [];

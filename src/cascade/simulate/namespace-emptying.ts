@@ -13,14 +13,16 @@ interface Emptying {
   readonly others: readonly string[];
 }
 
-/** The namespace controller: deletes what is in a terminating namespace, pods first and alone, then lets the namespace go (LIFE-441). */
+/**
+ * The namespace controller: deletes the content of a terminating namespace, pods first and alone, then removes the namespace (LIFE-441).
+ */
 export class NamespaceEmptying implements SimulatedController {
   readonly #snapshot: Snapshot;
   readonly #server: SimulatedServer;
   readonly #trails: Trails;
   readonly #needs: BodyNeeds;
   readonly #emptying = new Map<string, Emptying>();
-  /** Namespaces that were terminating before, by name: checked when one of their objects is deleted. */
+  /** Namespaces that were already terminating, by name; checked when one of their objects is deleted. */
   readonly #before = new Map<string, string>();
 
   constructor(snapshot: Snapshot, server: SimulatedServer, trails: Trails, needs: BodyNeeds) {
@@ -33,7 +35,7 @@ export class NamespaceEmptying implements SimulatedController {
     }
   }
 
-  /** Namespaces that are being emptied, with what is left in them. */
+  /** Namespaces that are being emptied, with the remaining objects. */
   *remaining(): Iterable<{ readonly uid: string; readonly left: readonly string[]; readonly podsFirst: boolean }> {
     for (const { uid, pods, others } of this.#emptying.values()) {
       const leftPods = pods.filter((each) => !this.#server.removed.has(each));
@@ -42,7 +44,7 @@ export class NamespaceEmptying implements SimulatedController {
     }
   }
 
-  /** All that a namespace deletes, gone or not. */
+  /** All objects that a namespace deletes, gone or not. */
   readonly content = new Set<string>();
 
   terminating(uid: string, object: KubeObject): void {
@@ -71,7 +73,7 @@ export class NamespaceEmptying implements SimulatedController {
     for (const [name, emptying] of this.#emptying) {
       if (!this.#deleteAll(emptying.pods)) continue;
       if (!this.#deleteAll(emptying.others)) continue;
-      // Discovery that fails keeps the namespace (LIFE-442).
+      // A failed discovery keeps the namespace (LIFE-442).
       if (this.#snapshot.catalogue.discovery.failedGroupVersions.size > 0) continue;
       this.#finalize(emptying.uid);
       this.#emptying.delete(name);
@@ -79,7 +81,7 @@ export class NamespaceEmptying implements SimulatedController {
     return this.#server.version !== before;
   }
 
-  /** Returns whether all of them are gone. */
+  /** Returns true if all of them are gone. */
   #deleteAll(uids: readonly string[]): boolean {
     let empty = true;
     for (const uid of uids) {

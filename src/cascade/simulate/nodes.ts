@@ -5,15 +5,15 @@ import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 import type { Trails } from './trail.ts';
 
-/** Which of the two are there. */
+/** Which of the two parts exist. */
 export interface NodeActors {
-  /** Each node ends its pods when their grace period is over. */
+  /** True if each node ends its pods after their grace period. */
   readonly kubelet: boolean;
-  /** Pods of nodes that are gone are deleted. */
+  /** True if pods of missing nodes are deleted. */
   readonly podCollection: boolean;
 }
 
-/** The fate of pods that have a node: the node shuts them down, or they are collected when the node is gone. */
+/** The end of pods with a node: the node shuts them down, or pod collection deletes them if the node is gone. */
 export class Nodes implements SimulatedController {
   readonly #snapshot: Snapshot;
   readonly #server: SimulatedServer;
@@ -66,7 +66,7 @@ export class Nodes implements SimulatedController {
     return this.#server.version !== before;
   }
 
-  /** Whether a pod has a node, and for how long that may take, stands in its specification. */
+  /** The node of a pod, and its grace period, are in its specification. */
   #needPod({ metadata }: KubeObject): void {
     this.#needs.add({ resource: 'pods', namespace: metadata?.namespace ?? '' });
   }
@@ -83,7 +83,7 @@ export class Nodes implements SimulatedController {
   }
 }
 
-/** The node asks for no other end of the dependents than the one that was asked for. */
+/** The node deletes with the policy of the original request. */
 function policyOf(pod: KubeObject | undefined): 'Background' | 'Foreground' | 'Orphan' {
   const finalizers = pod?.metadata?.finalizers ?? [];
   if (finalizers.includes('orphan')) return 'Orphan';

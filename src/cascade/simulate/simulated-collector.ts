@@ -21,16 +21,16 @@ import { type Key, keyOf, KeyQueue, parseKey } from './key-queue.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 import type { Trail, Trails } from './trail.ts';
 
-/** Questions of one round; a round asks for the object once and for each owner once, unless coordinates change. */
+/** Maximum number of reads in one round: one for the object and one for each owner, unless coordinates change. */
 const MAX_QUESTIONS = 10;
 const MAX_CONFLICTS = 3;
-/** Times that one key may be put off before it is given up: each names another identity of a missing owner. */
+/** Maximum number of retries of one key, each with another identity of a missing owner. */
 const MAX_DELAYED = 32;
 const NO_ANSWERS: ReadonlyMap<OwnerKey, OwnerAnswer> = new Map();
 
 /**
- * The collector upon a simulated server (CAS-010): the same facts, the same decisions, its own queues, one key after the other.
- * Keys that the real one retries later are retried when nothing else is left to do.
+ * The collector on a simulated server (CAS-010): the same facts and decisions, with queues of its own, one key after the other. Keys that
+ * the real one retries later are retried when nothing else is left.
  */
 export class SimulatedCollector {
   readonly #snapshot: Snapshot;
@@ -39,7 +39,7 @@ export class SimulatedCollector {
   readonly #absentOwners = new AbsentOwnerCache({ capacity: 1_000_000 });
   readonly #deletes = new KeyQueue();
   readonly #orphans = new KeyQueue();
-  /** Keys whose decision did not end. */
+  /** Keys without a final decision. */
   readonly #parked = new Map<Key, 'delete' | 'orphan'>();
   readonly #delayed = new Map<Key, number>();
   readonly #blockingWhenQueued = new Map<string, BlockingDependents>();
@@ -57,7 +57,7 @@ export class SimulatedCollector {
     };
   }
 
-  /** Takes over what the graph calls for. */
+  /** Carries out the effects of the graph. */
   readonly effects = (effects: readonly Effect[]): void => {
     for (const effect of effects) {
       switch (effect.effect) {
@@ -80,7 +80,7 @@ export class SimulatedCollector {
     }
   };
 
-  /** Works until its queues are empty. Returns whether it did anything. Bounded by the graph: each key waits for a change. */
+  /** Works until its queues are empty. Returns whether it did anything. The graph bounds it, because each key waits for a change. */
   work(): boolean {
     let worked = false;
     for (;;) {
@@ -93,12 +93,12 @@ export class SimulatedCollector {
     }
   }
 
-  /** Decides about an object that a person changed, whatever the graph made of the change. */
+  /** Decides about an object that a person changed, even if the graph queued nothing. */
   look(uid: string): void {
     this.#deletes.add(keyOf(uid, 'observed'));
   }
 
-  /** Tries once more what did not end. Returns whether there was anything. */
+  /** Retries keys without a final decision. Returns whether there were any. */
   retry(): boolean {
     const parked = [...this.#parked];
     this.#parked.clear();
@@ -172,7 +172,7 @@ export class SimulatedCollector {
     for (const action of actions) {
       if (action.action === 'delete' && reason === 'ownersAbsent') {
         for (const { uid: owner } of action.classified) {
-          // An owner that waited has its dependents deleted too: which of the two comes first is a race.
+          // A waiting owner also has its dependents deleted; which of the two comes first is a race.
           const raced = this.#trails.find(owner)?.waited === true;
           if (this.#server.removed.has(owner) && !raced) trail.waitsFor.add(owner);
         }
@@ -259,7 +259,7 @@ export class SimulatedCollector {
     const { uid, resourceVersion } = preconditions;
     const trail = this.#trails.of(uid);
     trail.cause ??= 'collected';
-    // A version that is no number is not in the graph: the decision then read the object itself.
+    // A version that is not a number is not in the graph, so the decision read the object itself.
     const options: DeleteOptions = { propagationPolicy: policy, preconditions: { uid, resourceVersion } };
     const sent = this.#server.delete(target.uid, options);
     if (sent.answer === 'refused') {
@@ -276,7 +276,7 @@ export class SimulatedCollector {
     return next.verdict === 'requeue' ? 'failed' : 'done';
   }
 
-  /** A waiting owner does not wait any more for what was unblocked. */
+  /** A waiting owner no longer waits for unblocked dependents. */
   #unblocked(uid: string, owners: readonly string[]): void {
     for (const owner of owners) this.#trails.find(owner)?.waitsFor.delete(uid);
   }
@@ -310,7 +310,7 @@ export class SimulatedCollector {
           round = { ...round, released: this.#release(uid, step.dependents) };
           break;
         case 'barrier':
-          // Every list is as fresh as the graph.
+          // Every list is as recent as the graph.
           round = { ...round, barrier: 'clear' };
           break;
         case 'foundReleased':

@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 
-/** Something in a cluster that acts upon deletions besides the collector (CAS-015). */
+/** A part of a cluster, besides the collector, that reacts to deletions (CAS-015). */
 export interface SimulatedController {
-  /** An object began to be deleted, and is held. */
+  /** An object began to terminate. */
   terminating?(uid: string, object: KubeObject): void;
-  /** An object is there no more. */
+  /** An object was removed. */
   removed?(uid: string, object: KubeObject): void;
   /** One pass. Returns whether it wrote anything. */
   work(): boolean;

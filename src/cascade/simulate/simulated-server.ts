@@ -27,32 +27,32 @@ export type SimulatedDelete =
 export type SimulatedWrite = 'accepted' | 'absent' | 'conflict';
 
 export interface ServerListener {
-  /** The actions that the graph requires after a write; carried out at once. */
+  /** Receives the effects of the graph after a write, which are carried out at once. */
   effects(effects: readonly Effect[]): void;
-  /** An object is there no more. `object`: its last state. */
+  /** An object was removed. `object` is its last state. */
   removed(uid: string, object: KubeObject): void;
-  /** An object began to be deleted, and is held. */
+  /** An object began to terminate. */
   terminating(uid: string, object: KubeObject): void;
 }
 
-/** Versions that a simulated write gives, above every real one. */
+/** Versions of simulated writes, above all real ones. */
 const FIRST_VERSION = 2 ** 52;
 
 /**
- * An API server as far as deletion is concerned, in memory, over a snapshot (CAS-010). It decides by `api/deletion`, as the embedded
- * server does, and shows every write to its copy of the graph at once. It holds only the objects that were written.
+ * The deletion part of an API server, in memory, over a snapshot (CAS-010). It decides by `api/deletion`, like the embedded server, and
+ * applies every write to its copy of the graph at once. It stores only objects that were written.
  */
 export class SimulatedServer {
-  /** A copy; written through `apply` only. */
+  /** A copy, which only `apply` changes. */
   readonly graph: OwnershipGraph;
   readonly #snapshot: Snapshot;
   readonly #listener: ServerListener;
   readonly #now: number;
-  /** Objects that were written, as they are. */
+  /** The current state of objects that were written. */
   readonly #written = new Map<string, KubeObject>();
   readonly #removed = new Set<string>();
   readonly #infos = new Map<DiscoveredResource, ResourceInfo>();
-  /** Resources whose definition is gone. */
+  /** Resources whose definition was removed. */
   readonly #unserved = new Set<DiscoveredResource>();
   #version = FIRST_VERSION;
 
@@ -64,7 +64,7 @@ export class SimulatedServer {
     this.graph = snapshot.graph.clone();
   }
 
-  /** Grows with every write. */
+  /** Increases with every write. */
   get version(): number {
     return this.#version;
   }
@@ -73,12 +73,12 @@ export class SimulatedServer {
     return this.#removed;
   }
 
-  /** Objects that were written and are still there. */
+  /** Objects that were written and still exist. */
   get written(): ReadonlyMap<string, KubeObject> {
     return this.#written;
   }
 
-  /** The object as it is now; undefined when there is none, or none was listed. */
+  /** The current object; undefined if there is none, or none was listed. */
   get(uid: string): KubeObject | undefined {
     const written = this.#written.get(uid);
     if (written !== undefined) return written;
@@ -97,15 +97,13 @@ export class SimulatedServer {
     };
   }
 
-  /** The resource of an object; undefined when nobody listed it. */
+  /** The resource of an object; undefined if it was not listed. */
   resourceOf(uid: string): DiscoveredResource | undefined {
     const id = this.#snapshot.graph.find(uid);
     return id < 0 ? undefined : this.#snapshot.resourceOf(id);
   }
 
-  /**
-   * A read at coordinates. `unknown`: the resource could not be listed, so the answer is unknown.
-   */
+  /** A read at coordinates. `unknown` if the resource could not be listed. */
   read(target: Target): LiveObject | 'absent' | 'unknown' {
     const { uid, resource, namespace, name, apiVersion } = target;
     const object = this.get(uid);
@@ -117,7 +115,7 @@ export class SimulatedServer {
     }
     const served = this.#snapshot.catalogue.ofGroup(group ?? '', resource);
     const isListed = served !== undefined && !this.#snapshot.isIncomplete(served);
-    // Another object may have the name: for the one with this uid that is the same answer.
+    // Another object may have the name; for the object with this uid the answer is the same.
     return isListed ? 'absent' : 'unknown';
   }
 
@@ -154,7 +152,7 @@ export class SimulatedServer {
     }
   }
 
-  /** Takes a finalizer off. `only`: the version that the removal rests on. */
+  /** Removes a finalizer. `only` is the version on which the removal rests. */
   removeFinalizer(uid: string, finalizer: string, only?: string): SimulatedWrite {
     return this.#update(uid, only, (metadata) => {
       const finalizers = (metadata.finalizers ?? []).filter((name) => name !== finalizer);
@@ -169,19 +167,19 @@ export class SimulatedServer {
     }));
   }
 
-  /** Makes all references what they are given as. */
+  /** Replaces all references. */
   replaceReferences(uid: string, references: readonly OwnerReference[], only?: string): SimulatedWrite {
     return this.#update(uid, only, (metadata) => ({ ...metadata, ownerReferences: [...references] }));
   }
 
-  /** Changes something beside the metadata: `spec.finalizers` of a namespace, the phase of a volume. */
+  /** Changes a field outside of the metadata: `spec.finalizers` of a namespace, the phase of a volume. */
   change(uid: string, fields: Readonly<Record<string, unknown>>): SimulatedWrite {
     const object = this.get(uid);
     if (object === undefined) return 'absent';
     return this.#finish(uid, object, { ...object, ...fields });
   }
 
-  /** Delivers an event to the graph that no write of this server causes. */
+  /** Applies an event to the graph that no write of this server causes. */
   tell(event: GraphEvent): void {
     const effects: Effect[] = [];
     apply(this.graph, event, effects);
@@ -239,7 +237,7 @@ export class SimulatedServer {
     this.#version++;
     this.#written.delete(uid);
     this.#removed.add(uid);
-    // Called before the graph gets the event, so that listeners see the order of the deletions.
+    // Called before the graph receives the event, so that listeners see the order of the deletions.
     this.#listener.removed(uid, object);
     const { name = '', namespace = '' } = object.metadata ?? {};
     this.tell({ type: 'deleted', resource: this.#snapshot.catalogue.monitored(resource), uid, name, namespace });

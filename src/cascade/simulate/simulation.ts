@@ -13,22 +13,22 @@ import { SimulatedServer } from './simulated-server.ts';
 import { Trails } from './trail.ts';
 import { PROTECTIONS, Volumes } from './volumes.ts';
 
-/** The parts of the cluster that act on deletions, besides collector, namespace controller and definitions. */
+/** The parts of the cluster that react to deletions, besides collector, namespace controller and definitions. */
 export interface Actors extends NodeActors {
-  /** A volume whose claim is gone is released, and deleted if its reclaim policy says so. */
+  /** True if the volume of a deleted claim is released, and deleted if its reclaim policy says so. */
   readonly volumeReclaim: boolean;
 }
 
-/** As in a cluster with nodes and storage. */
+/** The parts of a cluster with nodes and storage. */
 export const ALL_ACTORS: Actors = { kubelet: true, podCollection: true, volumeReclaim: true };
 
 export interface SimulatedRoot {
   readonly uid: string;
-  /** The type's own default when it is not given (CAS-011). */
+  /** By default, the type's own policy (CAS-011). */
   readonly policy?: CascadePolicy;
 }
 
-/** A write that may make objects garbage, beside deletions: new owner references, or the last finalizer taken away. */
+/** A write, other than a deletion, that may make objects garbage: new owner references, or the removal of the last finalizer. */
 export type SimulatedChange =
   | { readonly change: 'references'; readonly uid: string; readonly references: readonly OwnerReference[] }
   | { readonly change: 'finalize'; readonly uid: string };
@@ -37,28 +37,28 @@ export interface SimulationRequest {
   readonly roots: readonly SimulatedRoot[];
   /** Carried out after the roots are deleted. */
   readonly changes?: readonly SimulatedChange[];
-  /** Whether finalizers that nobody here removes are removed by their owners in the end, or stay (CAS-017). */
+  /** Whether finalizers that no simulated part removes are removed in the end, or stay (CAS-017). */
   readonly assumeFinalizers: 'kept' | 'removed';
-  /** Which part acts first where both may: the collector, or namespaces and definitions, as it is unless given. */
+  /** The part that acts first where both may: the collector (default), or namespaces and definitions. */
   readonly first?: 'collector' | 'controllers';
-  /** `oneByOne`: each root's cascade ends before the next root is deleted. All at once unless given. */
+  /** `oneByOne` completes each root's cascade before the next root is deleted. Default: all at once. */
   readonly order?: 'atOnce' | 'oneByOne';
   readonly gracePeriodSeconds?: number;
   readonly actors?: Actors;
 }
 
-/** The result of a simulation. `ended`: nothing moves any more; `bound`: it was given up. */
+/** The result of a simulation. `ended` means that no part can act any more, `bound` that it was stopped. */
 export interface SimulationResult {
   readonly end: 'ended' | 'bound';
   readonly server: SimulatedServer;
   readonly trails: Trails;
-  /** Full objects that would make the answer better: read them and simulate again. */
+  /** Full objects that would improve the answer: read them and simulate again. */
   readonly needs: readonly BodyNeed[];
-  /** Terminating namespaces and definitions, with what is left in them. */
+  /** Terminating namespaces and definitions, with the remaining objects. */
   readonly held: readonly { readonly uid: string; readonly left: readonly string[]; readonly podsFirst: boolean }[];
   /**
-   * Objects that a namespace or a definition deletes, while the collector may be about them, too: when they go among each other, and which
-   * references they lose before, is not promised.
+   * Objects that a namespace or definition deletes and that the collector may also delete. The order among them, and which references they
+   * lose first, is not defined.
    */
   readonly emptied: ReadonlySet<string>;
   /** Objects whose decision the collector would retry for ever. */
@@ -66,14 +66,14 @@ export interface SimulationResult {
 }
 
 /**
- * Rounds of a simulation. Each but the last removes a finalizer, an object or a namespace; a cascade that needs more is deeper than any
- * that was seen.
+ * Maximum rounds of a simulation. Each but the last removes a finalizer, an object or a namespace, so a cascade that needs more is
+ * extremely deep.
  */
 const MAX_ROUNDS = 100_000;
 
 /**
- * Deletes the roots on a copy of the snapshot, and lets collector and controllers work until nothing moves any more (CAS-010).
- * Pure: the snapshot stays as it is.
+ * Deletes the roots on a copy of the snapshot, and lets collector and controllers work until none can act (CAS-010). Pure: it does not
+ * change the snapshot.
  */
 export function simulate(snapshot: Snapshot, request: SimulationRequest): SimulationResult {
   return new Simulation(snapshot, request).run();
@@ -163,7 +163,7 @@ class Simulation {
     }
   }
 
-  /** Until neither collector nor controllers do anything more. Keys that the collector retries are retried after each change. */
+  /** Runs until neither collector nor controllers can act. The collector's keys are retried after each change. */
   #toRest(): void {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const before = this.#server.version;
@@ -195,7 +195,7 @@ class Simulation {
     for (const controller of this.#controllers) controller.terminating?.(uid, object);
   }
 
-  /** Returns whether there were any. Takes them off all at once: their owners work beside each other. */
+  /** Returns whether there were any. Removes all at once, because their owners work in parallel. */
   #removeForeignFinalizers(): boolean {
     let removed = false;
     for (const uid of this.#heldObjects()) {
@@ -217,7 +217,7 @@ class Simulation {
     for (const uid of found) {
       const id = graph.find(uid);
       if (id < 0 || !graph.isDeletingDependents(id)) continue;
-      // A set that grows while it is walked is walked to its new end.
+      // The set grows during the loop, which includes the new members.
       graph.forEachBlockingDependent(id, (dependent) => void found.add(graph.uidAt(dependent)));
     }
     for (const { left } of this.#namespaces.remaining()) for (const uid of left) found.add(uid);

@@ -3,9 +3,9 @@ import type { Via } from '../documents/cascade-plan.ts';
 
 /** Why an object was deleted, kept or orphaned in a simulation. */
 export type TrailCause =
-  /** A person asked for it. */
+  /** A person requested it. */
   | 'requested'
-  /** The collector decided it; `decided` says why. */
+  /** The collector decided it; `decided` has the reason. */
   | 'collected'
   | 'namespaceEmptied'
   | 'definitionDeleted'
@@ -21,23 +21,23 @@ export interface Trail {
   cause?: TrailCause;
   /** The collector's last decision about it. */
   decided?: Reason;
-  /** The collector could not end its decision and would try for ever. */
+  /** The collector had no final decision and would retry for ever. */
   requeued?: true;
   /** Order of its removal, from 1. */
   sequence?: number;
-  /** Whom it has to wait for before it goes. */
+  /** The objects that must be gone before it. */
   readonly waitsFor: Set<string>;
-  /** It waited for its dependents (foreground), so these may go before it or after it. */
+  /** It waited for its dependents (foreground), so these may be deleted before or after it. */
   waited?: true;
   /** Owners whose references it loses. */
   readonly loses: Set<string>;
-  /** It lost them because their owner goes with policy Orphan. */
+  /** It lost them because their owner is deleted with policy Orphan. */
   orphaned?: true;
   /** Owners that the last decision found absent or waiting. */
   readonly lostOwners: Set<string>;
-  /** Finalizers that somebody else removes, by assumption. */
+  /** Finalizers that another program removes, by assumption. */
   readonly assumed: Set<string>;
-  /** Seconds that its node is given. */
+  /** The grace period that its node has, in seconds. */
   graceSeconds?: number;
   /** The server refused to delete it. */
   refused?: string;
@@ -45,11 +45,11 @@ export interface Trail {
   readonly usedBy: Set<string>;
 }
 
-/** All trails of a simulation, made when first asked for. */
+/** All trails of a simulation, created on first use. */
 export class Trails {
   readonly #trails = new Map<string, Trail>();
 
-  /** @param via what reaches the object, if nothing has before */
+  /** @param via the cause that reaches the object, unless there already is one */
   of(uid: string, via: Via = 'ownerReference'): Trail {
     let trail = this.#trails.get(uid);
     if (trail === undefined) {

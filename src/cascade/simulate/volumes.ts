@@ -15,7 +15,7 @@ import type { Trails } from './trail.ts';
 const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };
 
 export const CLAIM_PROTECTION = CLAIM_FINALIZER;
-/** Finalizers that these controllers take off themselves. */
+/** Finalizers that these controllers remove themselves. */
 export const PROTECTIONS: ReadonlySet<string> = new Set([CLAIM_FINALIZER, VOLUME_FINALIZER]);
 
 interface VolumeSpec {
@@ -24,8 +24,8 @@ interface VolumeSpec {
 }
 
 /**
- * Protection of claims that pods use and of volumes that are bound, and, unless switched off, the fate of a volume whose claim is gone: it is
- * released, and deleted if its reclaim policy is Delete.
+ * Protection of claims that pods use and of bound volumes. Unless disabled, the volume of a deleted claim is released, and deleted if its
+ * reclaim policy is Delete.
  */
 export class Volumes implements SimulatedController {
   readonly #snapshot: Snapshot;
@@ -36,7 +36,7 @@ export class Volumes implements SimulatedController {
   readonly #claims = new Set<string>();
   readonly #volumes = new Set<string>();
   readonly #released: string[] = [];
-  /** Claims that were terminating before, by namespace: checked when a pod there is deleted. */
+  /** Claims that were already terminating, by namespace; checked when a pod there is deleted. */
   readonly #before = new Map<string, string[]>();
 
   constructor(

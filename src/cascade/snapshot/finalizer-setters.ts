@@ -1,13 +1,13 @@
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 
-/** The manager that set a finalizer, as far as managedFields show it. */
+/** The manager that set a finalizer, from managedFields. */
 export interface FinalizerSetter {
   readonly manager: string;
-  /** RFC 3339; when the manager wrote last. */
+  /** RFC 3339 time of the manager's last write. */
   readonly time?: string;
 }
 
-/** The manager that owns a finalizer, by managedFields; undefined when none does. */
+/** The manager that owns a finalizer; undefined if managedFields show none. */
 export function setterOf({ managedFields = [] }: ObjectMeta, finalizer: string): FinalizerSetter | undefined {
   for (const { manager, time, fieldsV1 } of managedFields) {
     const metadata = fieldsV1?.['f:metadata'] as Record<string, unknown> | undefined;

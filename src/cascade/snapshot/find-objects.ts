@@ -16,8 +16,8 @@ export interface ObjectQuery {
 }
 
 /**
- * The uids of what is asked for, one list a query; empty for what is not in the snapshot. Selectors are answered by the server, because
- * the graph keeps no labels. O(objects) for all names together.
+ * The uids of the requested objects, one list for each query; empty if the snapshot has none. The server answers selectors, because the
+ * graph has no labels. O(objects) for all names together.
  */
 export async function findObjects(
   client: RestClient,
@@ -55,7 +55,7 @@ function named({ graph, catalogue }: Snapshot, queries: readonly ObjectQuery[]):
   return found;
 }
 
-/** Whatever the version: a person may name another than the one that is listed. */
+/** The key ignores the version, because a person may name another than the listed one. */
 function keyOf({ group, resource }: DiscoveredResource, namespace: string, name: string): string {
   return `${group}/${resource} ${namespace}/${name}`;
 }

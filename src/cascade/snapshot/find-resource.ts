@@ -1,11 +1,9 @@
 import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
 
 /**
- * The resource that a person means: plural, singular, short name or kind in any case, alone or with version and group
- * (`deploy`, `deployments.apps`, `deployments.v1.apps`), as kubectl finds it.
- *
- * Returns the matches in the order in which kubectl prefers them: the first is the one, further ones are of other groups. Empty
- * when the server serves nothing of that name.
+ * Finds the resource of a typed name: plural, singular, short name or kind in any case, alone or with version and group (`deploy`,
+ * `deployments.apps`, `deployments.v1.apps`), like kubectl. Returns the matches in kubectl's order of preference: the first is the one,
+ * further ones are in other groups. Empty if the server has no such resource.
  */
 export function findResources(discovery: DiscoveryResult, text: string): readonly DiscoveredResource[] {
   const wanted = text.toLowerCase();
@@ -39,11 +37,11 @@ const byKind = ({ kind }: DiscoveredResource, name: string): boolean => kind.toL
 function isIn({ group, version }: DiscoveredResource, wanted: Wanted): boolean {
   if (wanted.version !== undefined && wanted.version !== version) return false;
   if (wanted.group === undefined) return true;
-  // kubectl takes the beginning of a group for it: deployments.ext is deployments.extensions.
+  // kubectl accepts the beginning of a group: deployments.ext is deployments.extensions.
   return group === wanted.group || (wanted.group !== '' && group.startsWith(wanted.group));
 }
 
-/** `pod`, `deployment.apps`: what kubectl prints before an object's name. */
+/** `pod`, `deployment.apps`: kubectl's prefix of an object's name. */
 export function typeNameOf({ singular, kind, group }: Pick<DiscoveredResource, 'singular' | 'kind' | 'group'>): string {
   const name = singular === '' ? kind.toLowerCase() : singular;
   return group === '' ? name : `${name}.${group}`;

@@ -9,7 +9,7 @@ const FIELD_METADATA = 1;
 const FIELD_CREATION = 8;
 const FIELD_SECONDS = 1;
 
-/** The metadata of one item of a list, from its bytes: JSON text, or a bare protobuf message whose field 1 is the ObjectMeta. */
+/** The metadata of one list item from its bytes: JSON text, or a bare protobuf message whose field 1 is the ObjectMeta. */
 export function decodeKeptMetadata(bytes: Uint8Array): ObjectMeta {
   if (bytes[0] === BRACE) return (JSON.parse(Buffer.from(bytes).toString('utf8')) as KubeObject).metadata ?? {};
   const reader = new WireReader(bytes);
@@ -17,7 +17,7 @@ export function decodeKeptMetadata(bytes: Uint8Array): ObjectMeta {
   return end === undefined ? {} : (decodeTypedMessage(OBJECT_META, bytes.subarray(reader.at, end)) as ObjectMeta);
 }
 
-/** `metadata.creationTimestamp` of one item in seconds since the epoch, without decoding the rest; 0 when it has none. */
+/** `metadata.creationTimestamp` of one item in seconds since the epoch, without decoding the rest; 0 if it has none. */
 export function creationOf(bytes: Uint8Array, start: number, end: number): number {
   if (bytes[start] === BRACE) {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
@@ -38,7 +38,7 @@ export function creationOf(bytes: Uint8Array, start: number, end: number): numbe
   return 0;
 }
 
-/** Puts the reader at the start of the first value of a field. Returns where the value ends; undefined when there is none. */
+/** Moves the reader to the first value of a field. Returns the end of the value; undefined if there is none. */
 function enter(reader: WireReader, field: number): number | undefined {
   while (reader.more) {
     const tag = reader.tag();

@@ -13,7 +13,7 @@ export interface BodyList {
   readonly fieldSelector?: string;
 }
 
-/** Reads full objects page by page. Resolves with the server's words when it refuses. Bounded by what is stored. */
+/** Reads full objects page by page. Resolves with the server's message if it refuses. The stored objects bound the number of pages. */
 export async function readBodies(
   client: RestClient,
   { resource, kind, namespace, fieldSelector }: BodyList,

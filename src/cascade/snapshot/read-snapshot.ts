@@ -19,28 +19,27 @@ import { ResourceCatalogue, resourceName } from './resource-catalogue.ts';
 import { Snapshot } from './snapshot.ts';
 
 const PAGE_SIZE = 500;
-/** Lists under way at once. */
+/** Maximum number of concurrent lists. */
 const PARALLEL = 16;
-/** Restarts of a list whose pages expired while they were read. */
+/** Maximum number of restarts of a list whose pages expired. */
 const MAX_RESTARTS = 1;
 
 export interface ReadSnapshotOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
-  /** `ages` also keeps when each object was created; `protections` the metadata of what the guard's annotations are on. */
+  /** `ages` also keeps the creation times; `protections` the metadata of objects with the guard's annotations. */
   readonly detail?: 'ages' | 'protections';
-  /** The resources to read; those of discovery when absent. */
+  /** The resources to read; by default those of discovery. */
   readonly catalogue?: ResourceCatalogue;
-  /** Where a kind is read that the user may not list in all namespaces: those that the question is about. None unless given. */
+  /** The namespaces in which a kind is read that the user may not list in all; none by default. */
   readonly namespaces?: readonly string[];
 }
 
 /**
- * Lists the metadata of every deletable resource into a graph, in parallel and page by page (CAS-001). A resource that cannot be
- * listed is named in `incomplete` and fails nothing else (CAS-002).
- *
- * Rejects when discovery fails as a whole, when the server cannot be reached, and when it does not accept the credentials.
+ * Lists the metadata of every deletable resource into a graph, in parallel and page by page (CAS-001). A resource that cannot be listed is
+ * named in `incomplete` and does not fail the rest (CAS-002). Rejects if discovery fails as a whole, if the server cannot be reached, and
+ * if it refuses the credentials.
  */
 export async function readSnapshot(options: ReadSnapshotOptions): Promise<Snapshot> {
   const { client, clock, signal } = options;
@@ -69,14 +68,14 @@ export async function readSnapshot(options: ReadSnapshotOptions): Promise<Snapsh
   });
 }
 
-/** Every annotation of the guard begins so. */
+/** The prefix of the guard's annotations. */
 const PROTECTION = 'kubegc.io/protect';
 
 function includes(bytes: Uint8Array, start: number, end: number): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(PROTECTION);
 }
 
-/** The server cannot be reached, or does not know who asks: no other list will do better. */
+/** The server cannot be reached, or refuses the credentials, so other lists would fail too. */
 function isHopeless(error: unknown): boolean {
   return error instanceof TransportError || (error instanceof StatusError && error.code === 401);
 }
@@ -111,13 +110,13 @@ class Reading {
         const where = namespaces.length === 1 ? `namespace ${namespaces[0]}` : `namespaces ${namespaces.join(', ')}`;
         this.incomplete.push({ resource: name, reason: `you may list it in ${where}, and not in all namespaces` });
       } else {
-        // The same words for all kinds, so that one warning covers all of them.
+        // The words are the same for all kinds, so that one warning covers them.
         this.incomplete.push({ resource: name, reason: 'you have no right to list it' });
       }
     }
   }
 
-  /** Whether a kind may be listed in each of the namespaces. */
+  /** True if a kind may be listed in each of the namespaces. */
   async #readIn(resource: DiscoveredResource, namespaces: readonly string[]): Promise<boolean> {
     try {
       for (const namespace of namespaces) await this.#pages(resource, namespace);
@@ -128,7 +127,7 @@ class Reading {
     }
   }
 
-  /** Bounded by what is stored; a list whose token expires is begun again, without pages. */
+  /** The stored objects bound the loop. A list with an expired token is restarted without pages. */
   async #pages(resource: DiscoveredResource, namespace?: string): Promise<void> {
     let token = '';
     let limit: number | undefined = PAGE_SIZE;
@@ -175,7 +174,7 @@ class Reading {
   #item(resource: ReturnType<ResourceCatalogue['monitored']>, bytes: Uint8Array, start: number, end: number): void {
     const columns = this.#reader;
     if (!columns.read(bytes, start, end)) return;
-    // Nothing is decided about what is only being read.
+    // Effects are ignored, because nothing is decided during the read.
     const effects: Effect[] = [];
     apply(this.graph, { type: 'observedColumns', resource, columns }, effects);
     const isOrdinary =

@@ -6,7 +6,7 @@ import type { ObjectReference } from '../documents/object-reference.ts';
 
 const ACCEPT_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 const PAGE_SIZE = 500;
-/** Tables asked for: one for each kind and namespace among what is shown. */
+/** Maximum number of tables, one for each shown kind and namespace. */
 const MOST_TABLES = 20;
 
 interface Table {
@@ -18,8 +18,8 @@ interface Table {
 }
 
 /**
- * `Ready` and `Status` of objects by uid, as the server prints them. Only for display: reads the first of many kinds, and the first page of
- * each; kinds without such columns, and kinds that cannot be listed, have none.
+ * `Ready` and `Status` of objects by uid, as the server prints them. Only for display: reads tables of the first kinds, and the first page
+ * of each. Kinds without such columns, or that cannot be listed, have none.
  */
 export async function readStatuses(
   client: RestClient,

@@ -4,13 +4,13 @@ import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery
 import type { KindMapping } from '../../collector/decide/target.ts';
 import type { MonitoredResource } from '../../collector/types/event.ts';
 
-/** Events come by the thousands, own nothing, and expire by themselves: no cascade counts them (COL-203). */
+/** Events occur in thousands, own nothing, and expire by themselves, so no cascade counts them (COL-203). */
 const EVENTS: ReadonlySet<string> = new Set(['/events', 'events.k8s.io/events']);
 const NEEDED_VERBS = ['list', 'delete'] as const;
 
-/** The resources of a server, as far as deletion needs them. Immutable. */
+/** The resources of a server with the facts that deletion needs. Immutable. */
 export class ResourceCatalogue {
-  /** Every deletable resource once, in the version to use. */
+  /** Each deletable resource once, in its preferred version. */
   readonly deletable: readonly DiscoveredResource[];
   readonly discovery: DiscoveryResult;
   readonly #mapper: RestMapper;
@@ -34,24 +34,24 @@ export class ResourceCatalogue {
     }
   }
 
-  /** The same object for the same resource, always: the graph recognises it. */
+  /** Always returns the same object for one resource, because the graph identifies resources by it. */
   monitored(resource: DiscoveredResource): MonitoredResource {
     return this.#monitored.get(resource)!;
   }
 
-  /** The deletable resource that shows objects of this apiVersion in this plural. */
+  /** The deletable resource for this apiVersion and plural. */
   at(apiVersion: string, resource: string): DiscoveredResource | undefined {
     return this.#byPlace.get(`${apiVersion} ${resource}`);
   }
 
-  /** The deletable resource of a group and plural, in whatever version it is listed. */
+  /** The deletable resource of a group and plural, in any version. */
   ofGroup(group: string, resource: string): DiscoveredResource | undefined {
     return this.deletable.find((each) => each.group === group && each.resource === resource);
   }
 
   /**
-   * Where objects of a kind are, in exactly this version (COL-117); undefined when the server does not serve it.
-   * @param resource the plural that the object was seen in; undefined when only its kind is known
+   * The mapping of exactly this version of a kind (COL-117); undefined if the server does not serve it. @param resource the plural that the
+   * object was seen in; undefined if only its kind is known
    */
   mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined {
     const found = resource === undefined ? undefined : this.#inResource(apiVersion, kind, resource);
@@ -63,7 +63,7 @@ export class ResourceCatalogue {
     return isElsewhereToo ? { ...mapping, alsoElsewhere: true } : mapping;
   }
 
-  /** Whether the group version could not be read, so that nothing is known of its kinds. */
+  /** True if the group version could not be read, so that its kinds are unknown. */
   isUnread(apiVersion: string): boolean {
     return this.discovery.failedGroupVersions.has(apiVersion);
   }
@@ -75,7 +75,7 @@ export class ResourceCatalogue {
   }
 }
 
-/** `deployments.apps`, `pods`: how documents and messages name a resource. */
+/** `deployments.apps`, `pods`: a resource in documents and messages. */
 export function resourceName({ group, resource }: { readonly group: string; readonly resource: string }): string {
   return group === '' ? resource : `${resource}.${group}`;
 }

@@ -13,7 +13,7 @@ import { Snapshot } from './snapshot.ts';
 /** 2026-11-26T12:00:00Z */
 export const NOW = Date.UTC(2026, 10, 26, 12);
 
-/** A uid that can be read. */
+/** A readable uid. */
 export const uidOf = (name: string): string =>
   `00000000-0000-4000-8${Buffer.from(name)
     .toString('hex')
@@ -21,7 +21,7 @@ export const uidOf = (name: string): string =>
     .padStart(15, '0')
     .replace(/^(...)/, '$1-')}`;
 
-/** The built-in resources of the embedded server, and these kinds. */
+/** The built-in resources of the embedded server, and these. */
 export function discoveryOf(more: readonly DiscoveredResource[] = []): DiscoveryResult {
   const resources = [...builtinResources().map((row): DiscoveredResource => ({ ...row, subresources: [] })), ...more];
   const seen = new Set<string>();
@@ -39,7 +39,7 @@ export interface SnapshotParts {
   readonly bodies?: Readonly<Record<string, readonly KubeObject[]>>;
 }
 
-/** A snapshot of these objects, as if they had been listed. */
+/** A snapshot of these objects, as after a list. */
 export function snapshotOf(
   objects: readonly KubeObject[],
   { kinds, incomplete = [], bodies = {} }: SnapshotParts = {},

@@ -12,22 +12,22 @@ import { type ResourceCatalogue, resourceName } from './resource-catalogue.ts';
 export interface SnapshotOptions {
   readonly graph: OwnershipGraph;
   readonly catalogue: ResourceCatalogue;
-  /** Items of lists by uid, of the objects of which more is needed than the graph keeps. */
+  /** List items by uid, for objects with facts that the graph does not hold. */
   readonly kept: ReadonlyMap<string, Uint8Array>;
-  /** Seconds since the epoch by node; empty when nobody asked for ages. */
+  /** Creation times by node, in seconds since the epoch; empty unless requested. */
   readonly created: ArrayLike<number>;
-  /** Milliseconds since the epoch, when reading began. */
+  /** Milliseconds since the epoch at which reading began. */
   readonly readAt: number;
   readonly source: DataSource;
   readonly incomplete: readonly IncompleteResource[];
-  /** Names of those in `incomplete` that were read in the namespaces that were asked about, and only there. */
+  /** Names of resources in `incomplete` that were read in the requested namespaces only. */
   readonly readInNamespaces?: ReadonlySet<string>;
   readonly protectedUids?: readonly string[];
 }
 
 /**
- * Every deletable object of a cluster as it was read: owners and flags in the collector's graph, the rest of the metadata of the few
- * objects where it matters. Never changed after it is read: whoever tries things out clones the graph.
+ * Every deletable object of a cluster as it was read: owners and flags are in the collector's graph, the rest of the metadata is kept only
+ * for the few objects that need it. Immutable: simulations clone the graph.
  */
 export class Snapshot {
   readonly graph: OwnershipGraph;
@@ -39,7 +39,7 @@ export class Snapshot {
   readonly #created: ArrayLike<number>;
   readonly #protectedUids: readonly string[];
   readonly #source: DataSource;
-  /** Full objects that were read later because a rule needs them. */
+  /** Full objects that were read later for a rule. */
   readonly #bodies = new Map<string, KubeObject>();
   readonly #lists = new Map<string, readonly KubeObject[]>();
 
@@ -63,25 +63,25 @@ export class Snapshot {
     return this.#incomplete;
   }
 
-  /** Full objects of a resource could not be read, although its metadata could. */
+  /** Notes that full objects of a resource could not be read, although its metadata could. */
   noteIncomplete(resource: IncompleteResource): void {
     if (!this.#incomplete.some((each) => each.resource === resource.resource)) this.#incomplete.push(resource);
   }
 
-  /** The description of its data in every document. */
+  /** The origin of the data, for every document. */
   get origin(): DataOrigin {
     const { incomplete } = this;
     const origin = { readAt: formatTime(this.readAt), source: this.#source };
     return incomplete.length === 0 ? origin : { ...origin, incomplete };
   }
 
-  /** The resource that an observed node was listed in. */
+  /** The resource in which an observed node was listed. */
   resourceOf(id: NodeId): DiscoveredResource | undefined {
     const plural = this.graph.resourceAt(id);
     return plural === undefined ? undefined : this.catalogue.at(this.graph.identityAt(id).apiVersion, plural);
   }
 
-  /** An observed node as documents name it. */
+  /** The reference of an observed node for documents. */
   referenceOf(id: NodeId): ObjectReference {
     const { identity, resourceVersion } = this.graph.at(id);
     const { apiVersion, kind, namespace, name, uid } = identity;
@@ -96,7 +96,7 @@ export class Snapshot {
     };
   }
 
-  /** Metadata of an object that was listed: complete where it was kept, else what the graph has. */
+  /** The metadata of a listed object: complete if it was kept, otherwise from the graph. */
   metadataOf(id: NodeId): ObjectMeta {
     const { graph } = this;
     const node = graph.at(id);
@@ -112,23 +112,23 @@ export class Snapshot {
     };
   }
 
-  /** uids of the objects whose metadata name an annotation of the guard; empty unless `detail` was `protections`. */
+  /** uids of objects with an annotation of the guard; empty unless `detail` was `protections`. */
   get protectedUids(): readonly string[] {
     return this.#protectedUids;
   }
 
-  /** Whether a resource could not be listed, or not wholly. */
+  /** True if a resource could not be listed completely. */
   isIncomplete(resource: DiscoveredResource): boolean {
     return this.#unlisted.has(resourceName(resource));
   }
 
-  /** Whether the object goes with policy Orphan, whoever deletes it without a policy. */
+  /** True if a delete without a policy would orphan its dependents, because of its finalizer. */
   hasOrphanFinalizer(uid: string): boolean {
     const kept = this.#kept.get(uid);
     return kept !== undefined && decodeKeptMetadata(kept).finalizers?.includes(FINALIZER_ORPHAN) === true;
   }
 
-  /** uids of objects that were being deleted when they were read, of one kind. */
+  /** uids of one kind's objects that were terminating when they were read. */
   *terminating(apiVersion: string, kind: string): Iterable<string> {
     for (const uid of this.#kept.keys()) {
       const id = this.graph.find(uid);
@@ -138,18 +138,18 @@ export class Snapshot {
     }
   }
 
-  /** RFC 3339; undefined when ages were not read. */
+  /** RFC 3339; undefined if ages were not read. */
   createdAt(id: NodeId): string | undefined {
     const seconds = this.#created[id] ?? 0;
     return seconds === 0 ? undefined : formatTime(seconds * 1000);
   }
 
-  /** A full object, if it was read because a rule needs it. */
+  /** A full object, if it was read for a rule. */
   body(uid: string): KubeObject | undefined {
     return this.#bodies.get(uid);
   }
 
-  /** Full objects of one list, by the key of the need; undefined when it was not read. */
+  /** Full objects of one list, by the key of the need; undefined if it was not read. */
   bodiesOf(key: string): readonly KubeObject[] | undefined {
     return this.#lists.get(key);
   }

@@ -6,13 +6,13 @@ import type { Dies } from '../dominators/dies.ts';
 import { holderOf } from '../dominators/holders.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** The objects and their references among each other, as a document (CAS-021). Missing owners are nodes with the mark `missing`. */
+/** The objects and the references among them, as a document (CAS-021). Missing owners are nodes with the mark `missing`. */
 export function graphDocument(snapshot: Snapshot, ids: Iterable<NodeId>, dies?: Dies): GraphDocument {
   const { graph } = snapshot;
   const nodes = new Map<string, GraphDocumentNode>();
   const edges: GraphDocumentEdge[] = [];
   for (const id of ids) if (graph.isObserved(id)) nodes.set(graph.uidAt(id), nodeOf(snapshot, id, dies));
-  // Missing owners are added on the way, and have no references.
+  // Missing owners are added during the loop, and have no references.
   const shown = Array.from(nodes.keys());
   for (const from of shown) {
     const id = graph.find(from);
@@ -21,7 +21,7 @@ export function graphDocument(snapshot: Snapshot, ids: Iterable<NodeId>, dies?: 
       const broken = brokenOf(snapshot, id, reference);
       if (!nodes.has(to)) {
         const owner = graph.find(to);
-        // It is there, and not part of what is shown.
+        // The owner exists but is not among the shown objects.
         if (owner >= 0 && graph.isObserved(owner)) continue;
         nodes.set(to, { ref: { apiVersion, kind, resource: '', name, uid: to }, marks: ['missing'] });
       }

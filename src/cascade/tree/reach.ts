@@ -1,6 +1,6 @@
 import type { Graph, NodeId } from '../../collector/graph/graph.ts';
 
-/** Objects below (or above) others, and how far: breadth first, so that each is found at its least depth. */
+/** Objects below (or above) others with their depth, breadth first, so that each has its minimum depth. */
 export function reach(
   graph: Graph,
   from: readonly NodeId[],
@@ -24,7 +24,7 @@ export function reach(
   return found;
 }
 
-/** Objects that own something and have no owner that is there: where the trees of a cluster or a namespace begin. */
+/** Objects that own others and have no existing owner: the tops of the trees of a cluster or namespace. */
 export function treeTops(graph: Graph, namespace: string | undefined): NodeId[] {
   const tops: NodeId[] = [];
   graph.forEachNode((id) => {

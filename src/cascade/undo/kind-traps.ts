@@ -3,9 +3,9 @@ import { groupKind, isFinishedJob } from './rebuilt-by-controller.ts';
 
 /** The facts about other objects that a trap needs. */
 export interface TrapContext {
-  /** uid of the ServiceAccount of that name in the object's namespace, as it is now. */
+  /** The current uid of the ServiceAccount of that name in the object's namespace. */
   readonly serviceAccountUid: (name: string) => string | undefined;
-  /** The PersistentVolume of that name is there, or is being restored, and no other claim has it. */
+  /** True if the PersistentVolume of that name exists, or is being restored, and no other claim has it. */
   readonly volumeComesBack: (name: string) => boolean;
 }
 
@@ -17,7 +17,7 @@ const CONTROLLER_UID = ['controller-uid', 'batch.kubernetes.io/controller-uid'];
 const TOKEN_TYPE = 'kubernetes.io/service-account-token';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
-/** Set by the volume binder; with them a claim counts as bound, and as lost while its volume names another uid. */
+/** The volume binder sets these annotations. With them a claim counts as bound, and as lost while its volume names another uid. */
 const BINDER = ['pv.kubernetes.io/bind-completed', 'pv.kubernetes.io/bound-by-controller'];
 
 const spec = (body: KubeObject): Fields => (body['spec'] ?? {}) as Fields;
@@ -33,7 +33,7 @@ function withoutAnnotations(body: KubeObject, names: readonly string[]): KubeObj
     : { ...body, metadata: { ...body.metadata, annotations: omit(annotations, names) } };
 }
 
-/** The Job controller chooses the selector and the labels that go with it from the new uid. */
+/** The Job controller derives the selector and its labels from the new uid. */
 const job: Trap = (body, note) => {
   let next = spec(body);
   if (next['manualSelector'] !== true) {
@@ -49,7 +49,7 @@ const job: Trap = (body, note) => {
   return { ...body, metadata: { ...body.metadata, labels }, spec: next };
 };
 
-/** The scheduler finds a node, and admission computes the priority. */
+/** The scheduler chooses a node, and admission computes the priority. */
 const pod: Trap = (body) => ({ ...body, spec: omit(spec(body), ['nodeName', 'priority', 'ephemeralContainers']) });
 
 const claim: Trap = (body, note, { volumeComesBack }) => {
@@ -60,7 +60,7 @@ const claim: Trap = (body, note, { volumeComesBack }) => {
   return { ...unbound, spec: omit(spec(body), ['volumeName']) };
 };
 
-/** Reserved for the claim by name; the uid of the claim is written when the claim exists. */
+/** Reserves the volume for the claim by name; the claim's uid is written once it exists. */
 const volume: Trap = (body) => {
   const { claimRef } = spec(body) as { claimRef?: Fields };
   if (claimRef === undefined) return body;
@@ -68,7 +68,7 @@ const volume: Trap = (body) => {
   return { ...unbound, spec: { ...spec(body), claimRef: omit(claimRef, ['uid', 'resourceVersion']) } };
 };
 
-/** The token names the old account by uid: it is not valid any more, and the token controller signs a new one. */
+/** The token contains the uid of the old account, so it is invalid, and the token controller issues a new one. */
 const secret: Trap = (body, note, { serviceAccountUid }) => {
   if (body['type'] !== TOKEN_TYPE) return body;
   const account = body.metadata?.annotations?.[ACCOUNT_NAME] ?? '';
@@ -82,7 +82,7 @@ const secret: Trap = (body, note, { serviceAccountUid }) => {
   };
 };
 
-/** The server and the namespace controller keep `spec.finalizers` of a namespace. */
+/** The server and the namespace controller manage `spec.finalizers` of a namespace. */
 const namespace: Trap = (body) => ({ ...body, spec: omit(spec(body), ['finalizers']) });
 
 const traps: Readonly<Record<string, Trap>> = {
@@ -94,13 +94,13 @@ const traps: Readonly<Record<string, Trap>> = {
   '/Namespace': namespace,
 };
 
-/** The body without what its kind would refuse or misread when it is created again (CAS-064). */
+/** The body without fields that its kind would refuse or misinterpret on creation (CAS-064). */
 export function pastKindTraps(body: KubeObject, context: TrapContext, note: Note): KubeObject {
   const trap = traps[groupKind(body.apiVersion, body.kind)];
   return trap === undefined ? body : trap(body, note, context);
 }
 
-/** Fields that are tried as recorded first, and given up when the server says that they are taken. */
+/** Fields that are first tried as recorded, and dropped if the server says that the value is taken. */
 export function withoutAddresses(body: KubeObject): { readonly body: KubeObject; readonly note: string } | undefined {
   if (groupKind(body.apiVersion, body.kind) !== '/Service') return undefined;
   const { clusterIP, ports = [] } = spec(body) as { clusterIP?: string; ports?: Fields[] };

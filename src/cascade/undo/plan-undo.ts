@@ -31,7 +31,7 @@ export interface UndoOptions {
   readonly onConflict: ConflictPolicy;
 }
 
-/** A plan with what its execution needs beside it. */
+/** A plan with the facts that its execution needs. */
 export interface PlannedUndo {
   readonly plan: UndoPlan;
   readonly facts: UndoFacts;
@@ -40,7 +40,7 @@ export interface PlannedUndo {
 
 const TOKEN_TYPE = 'kubernetes.io/service-account-token';
 
-/** Decides for every recorded object whether it is created, and in which order. Pure: the same facts, the same plan. */
+/** Decides for every recorded object whether it is created, and in which order. Pure: equal facts give equal plans. */
 export function planUndo(given: UndoFacts, options: UndoOptions): PlannedUndo {
   const facts = withRecordedDefinitions(given);
   const decided = new Map<string, { body: KubeObject; action: UndoAction }>();
@@ -70,7 +70,7 @@ export function planUndo(given: UndoFacts, options: UndoOptions): PlannedUndo {
   };
 }
 
-/** The context in which the body of a recorded object is made; `uidNow` gives the new uid of an owner that is restored too. */
+/** The context for building the body of a recorded object. `uidNow` returns the new uid of a restored owner. */
 export function restoreContextOf(
   body: KubeObject,
   { facts, decided, plan }: PlannedUndo,
@@ -114,7 +114,7 @@ function verdictOf({ body, dataOmitted }: RecordedObject, deciding: Deciding): V
   return verdict('create', 'recorded');
 }
 
-/** Something has the name already. */
+/** The verdict if an object already has the name. */
 function verdictOfTaken(body: KubeObject, live: LiveObject, deciding: Deciding): [UndoAction, UndoReason] {
   const uid = body.metadata?.uid;
   if (live.uid === uid) return live.terminating ? ['conflict', 'stillTerminating'] : ['present', 'neverDeleted'];
@@ -124,7 +124,7 @@ function verdictOfTaken(body: KubeObject, live: LiveObject, deciding: Deciding):
   return ['conflict', 'replaced'];
 }
 
-/** Its controller, which is back, has made another one of the same name. */
+/** True if the restored controller has already created another object of the same name. */
 function isRebuiltFor(body: KubeObject, live: LiveObject, { facts, byUid }: Deciding): boolean {
   const before = body.metadata?.ownerReferences?.find(({ controller }) => controller === true);
   const now = live.ownerReferences.find(({ controller }) => controller === true);
@@ -134,7 +134,7 @@ function isRebuiltFor(body: KubeObject, live: LiveObject, { facts, byUid }: Deci
   return facts.live.get(coordinatesOfObject(owner))?.uid === now.uid;
 }
 
-/** Up the chain of controllers: the first that is not itself left out is restored or is there. */
+/** Follows the chain of controllers upward: the first that is not left out is restored or exists. */
 function controllerComesBack(body: KubeObject, { facts, byUid }: Deciding): boolean {
   const seen = new Set<string>();
   let current = body;
@@ -192,7 +192,7 @@ function contextOf(
   };
 }
 
-/** The recorded uid of a core object that is created; undefined when there is none. */
+/** The recorded uid of a core object that is created; undefined if there is none. */
 function createdUid(
   decided: DecidedActions,
   { kind, namespace, name }: { kind: string; namespace: string | undefined; name: string },
@@ -218,7 +218,7 @@ function notesOn(body: KubeObject, context: Context): string[] {
       notes.push(`its owner is now the ${owner} that has the name, with another uid`);
     }
   }
-  // A uid that is not known yet stands for one that will be.
+  // A uid that is not known yet is represented by a placeholder.
   const { notes: others } = restoreBody(
     body,
     contextOf(body, context, (recordedUid) => recordedUid),
@@ -226,7 +226,7 @@ function notesOn(body: KubeObject, context: Context): string[] {
   return [...notes, ...others];
 }
 
-/** The owner is in the record, and what has its name is what became of it. */
+/** True if the owner is in the record and the object with its name is its successor. */
 const isKnownSuccessor = (uid: string, decided: DecidedActions): boolean => decided.get(uid)?.action === 'present';
 
 function withRecordedDefinitions(facts: UndoFacts): UndoFacts {

@@ -13,11 +13,11 @@ import { coordinatesOf, type LiveObject, type ServedKind, type UndoFacts } from 
 
 const AS_METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const AS_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
-/** Objects of one resource and namespace that are read one by one; more of them are read with one paged list. */
+/** Maximum number of objects of one resource and namespace that are read one by one; more are read by one paged list. */
 const ONE_BY_ONE = 8;
 const PAGE = 500;
 const MAX_PAGES = 100_000;
-/** Reads under way at once. */
+/** Maximum number of concurrent reads. */
 const PARALLEL = 16;
 
 export interface FactSources {
@@ -27,14 +27,14 @@ export interface FactSources {
   readonly signal?: AbortNotice;
 }
 
-/** Reads from the cluster the facts for the plan of an undo: metadata only, but for PersistentVolumes that claims name. */
+/** Reads the facts for the plan of an undo from the cluster: only metadata, except for PersistentVolumes that claims name. */
 export async function readUndoFacts(objects: readonly RecordedObject[], sources: FactSources): Promise<UndoFacts> {
   const served = servedKinds(sources.discovery);
   const live = await readLive(wantedPlaces(objects, served), sources);
   return { objects, live, served, finalizerServed: sources.finalizerServed };
 }
 
-/** One place where something may be. */
+/** The place of an object to read. */
 export interface WantedPlace {
   readonly apiVersion: string;
   readonly kind: string;
@@ -43,7 +43,7 @@ export interface WantedPlace {
   readonly name: string;
 }
 
-/** The objects at the places now, by coordinates. Rejects when anything cannot be read, because an absence must be proved. */
+/** The current objects at the places, by coordinates. Rejects if anything cannot be read, because an absence must be proved. */
 export async function readLive(
   places: Iterable<WantedPlace>,
   { client, signal }: Pick<FactSources, 'client' | 'signal'>,
@@ -101,7 +101,7 @@ function liveObjectOf({ metadata, spec }: KubeObject): LiveObject {
   };
 }
 
-/** Recorded objects, their owners, and the volumes and accounts they name; each once. */
+/** Recorded objects, their owners, and the volumes and accounts they name, each once. */
 function wantedPlaces(
   objects: readonly RecordedObject[],
   served: (apiVersion: string, kind: string) => ServedKind | undefined,
@@ -150,8 +150,8 @@ export function servedKinds({
 }
 
 /**
- * Groups whose controllers are those of Kubernetes: without a dot, or under `k8s.io`. Groups of projects beside it that use
- * definitions are under `x-k8s.io` or their own domain; `gateway.networking.k8s.io` and its like are not known to the server by a table.
+ * True for groups with Kubernetes' own controllers: without a dot, or under `k8s.io`. Related projects with definitions use `x-k8s.io` or a
+ * domain of their own; groups like `gateway.networking.k8s.io` are not in the server's table.
  */
 export function isBuiltInGroup(group: string): boolean {
   return !group.includes('.') || BUILT_IN_GROUPS.has(group);

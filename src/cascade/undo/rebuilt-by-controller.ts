@@ -2,8 +2,8 @@ import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 
 /**
- * `group/kind` of dependents that the controllers of Kubernetes make again, with the kinds of controllers that do.
- * ControllerRevisions are not among them: their controllers make the current one only, and the others are the history.
+ * `group/kind` of dependents that Kubernetes' controllers create again, with the kinds of these controllers. ControllerRevisions are not
+ * among them, because their controllers create only the current one, and the others are the history.
  */
 const REBUILT: Readonly<Record<string, readonly string[]>> = {
   '/Pod': [
@@ -12,7 +12,7 @@ const REBUILT: Readonly<Record<string, readonly string[]>> = {
     'apps/DaemonSet',
     'batch/Job',
     '/ReplicationController',
-    // A node makes its mirror pods, see MIRROR.
+    // A node creates its mirror pods, see MIRROR.
     '/Node',
   ],
   'apps/ReplicaSet': ['apps/Deployment'],
@@ -23,10 +23,10 @@ const REBUILT: Readonly<Record<string, readonly string[]>> = {
 
 const MIRROR = 'kubernetes.io/config.mirror';
 
-/** True when the controller that owned the object makes another one like it. An idle ReplicaSet is history, which none makes. */
+/** True if the object's controller creates an equivalent one. An idle ReplicaSet is history, which no controller creates. */
 export function isRebuiltByController(body: KubeObject): boolean {
   const controller = body.metadata?.ownerReferences?.find((reference) => reference.controller === true);
-  // Leases have a plain reference.
+  // Leases have a reference without `controller`.
   const owner = controller ?? body.metadata?.ownerReferences?.find(({ kind }) => kind === 'Node');
   if (owner === undefined) return false;
   const kind = groupKind(body.apiVersion, body.kind);
@@ -47,7 +47,7 @@ export function isMadeForNamespace(body: KubeObject): boolean {
 export const isEvent = (body: KubeObject): boolean =>
   ['/Event', 'events.k8s.io/Event'].includes(groupKind(body.apiVersion, body.kind));
 
-/** A Job whose conditions say that it is complete or has failed. */
+/** True for a Job that is complete or has failed. */
 export function isFinishedJob(body: KubeObject): boolean {
   if (groupKind(body.apiVersion, body.kind) !== 'batch/Job') return false;
   const { conditions = [] } = (body['status'] ?? {}) as { conditions?: { type?: string; status?: string }[] };

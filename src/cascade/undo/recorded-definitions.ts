@@ -14,7 +14,7 @@ interface DefinitionSpec {
   }[];
 }
 
-/** Kinds that will be served once the recorded definitions are restored. */
+/** The kinds that will be served after the recorded definitions are restored. */
 export function recordedDefinitions(
   bodies: Iterable<KubeObject>,
 ): (apiVersion: string, kind: string) => ServedKind | undefined {

@@ -12,18 +12,18 @@ export interface RestoreContext extends TrapContext {
   readonly recordId: string;
   readonly served: ServedKind;
   readonly finalizerServed: (finalizer: string) => boolean;
-  /** The uid that the owner has now; undefined: the owner does not exist (yet). */
+  /** The current uid of the owner; undefined if it does not exist (yet). */
   readonly ownerUid: (reference: OwnerReference) => string | undefined;
 }
 
 export interface RestoredBody {
   readonly body: KubeObject;
-  /** For `/status` once the object exists; absent when there is none to restore. */
+  /** The status for `/status` after the object exists; absent if there is none. */
   readonly status?: unknown;
   readonly notes: readonly string[];
 }
 
-/** Finalizers that the server or a controller of Kubernetes adds by itself. */
+/** Finalizers that the server or a Kubernetes controller adds by itself. */
 const ADDED_ANEW: ReadonlySet<string> = new Set([
   'kubernetes',
   'kubernetes.io/pvc-protection',
@@ -33,10 +33,10 @@ const ADDED_ANEW: ReadonlySet<string> = new Set([
   'service.kubernetes.io/load-balancer-cleanup',
   'foregroundDeletion',
 ]);
-/** Belong to the deletion that is taken back. */
+/** Finalizers of the deletion that is undone. */
 const OF_DELETION: ReadonlySet<string> = new Set<string>([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
 
-/** The object as it is sent to be created: without what the server sets, with the owners as they are now (CAS-063). */
+/** The body for the create: without fields that the server sets, with the current owners (CAS-063). */
 export function restoreBody(recorded: KubeObject, context: RestoreContext): RestoredBody {
   const notes: string[] = [];
   const note = (sentence: string): void => void notes.push(sentence);
@@ -62,7 +62,7 @@ export function restoreBody(recorded: KubeObject, context: RestoreContext): Rest
   return { body: viaStatus ? withoutStatus(sent) : sent, ...(restoresStatus ? { status } : {}), notes };
 }
 
-/** Traps read the status (has the Job finished?); it is taken away before the body is sent. */
+/** Traps read the status (has the Job finished?), so it is removed only before the body is sent. */
 function withStatus(body: KubeObject, { status }: KubeObject): KubeObject {
   return status === undefined ? body : { ...body, status };
 }
@@ -74,7 +74,7 @@ function withoutStatus({ status: _status, ...body }: KubeObject): KubeObject {
 export const isEmptyStatus = (status: unknown): boolean =>
   status === undefined || status === null || (typeof status === 'object' && Object.keys(status).length === 0);
 
-/** References to owners that exist, with the uids these have now; once each. */
+/** References to existing owners with their current uids, without duplicates. */
 export function currentReferences(
   { metadata }: KubeObject,
   ownerUid: (reference: OwnerReference) => string | undefined,

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { groupKind } from './rebuilt-by-controller.ts';
 
-/** Lowest wave of a kind. Others are in wave 2 or later. */
+/** The lowest wave of a kind; other kinds are in wave 2 or later. */
 const EARLIEST: Readonly<Record<string, number>> = {
   '/Namespace': 0,
   'apiextensions.k8s.io/CustomResourceDefinition': 0,
@@ -14,7 +14,7 @@ const EARLIEST: Readonly<Record<string, number>> = {
   '/Secret': 1,
 };
 const OTHERS = 2;
-/** Would refuse what comes after them while their backends are not up yet. */
+/** Kinds that would refuse later objects while their backends do not run. */
 const LAST: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration',
   'admissionregistration.k8s.io/MutatingWebhookConfiguration',
@@ -24,15 +24,14 @@ const LAST: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * In which wave each object is created: after its owners, its namespace, its definition, and the volume or account it names (CAS-063).
- * @param bodies objects to create
- * @returns one wave an object, in the order given. Members of an ownership cycle get a wave as if one edge were not there.
+ * The wave of each object: after its owners, its namespace, its definition, and the volume or account it names (CAS-063). @param bodies
+ * objects to create @returns one wave for each object, in the given order. In an ownership cycle, one edge is ignored.
  */
 export function restoreWaves(bodies: readonly KubeObject[]): number[] {
   const prerequisites = prerequisitesOf(bodies);
   const waves = Array.from<number | undefined>({ length: bodies.length });
   const open = new Set<number>();
-  // By hand instead of by recursion: a chain of owners may be longer than the stack.
+  // An explicit stack instead of recursion, because a chain of owners may be longer than the native stack.
   for (let start = 0; start < bodies.length; start++) {
     const stack = [start];
     while (stack.length > 0) {
@@ -59,7 +58,7 @@ export function restoreWaves(bodies: readonly KubeObject[]): number[] {
   return found.map((wave, index) => (LAST.has(kindOf(bodies[index]!)) ? end + wave : wave));
 }
 
-/** By index, the indices of what must exist before. */
+/** For each index, the indices that must exist first. */
 function prerequisitesOf(bodies: readonly KubeObject[]): (index: number) => number[] {
   const byUid = new Map<string, number>();
   const byPlace = new Map<string, number>();
@@ -85,7 +84,7 @@ function prerequisitesOf(bodies: readonly KubeObject[]): (index: number) => numb
   };
 }
 
-/** Other objects that the body names and that must be there before it. */
+/** Other objects that the body names and that must exist first. */
 function namedBy(body: KubeObject): string[] {
   const namespace = body.metadata?.namespace ?? '';
   switch (kindOf(body)) {

@@ -1,11 +1,11 @@
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 
-/** On every restored object: `<record id>/<uid in the record>`. By it a second undo knows what the first one did. */
+/** The annotation of every restored object: `<record id>/<uid in the record>`. It shows a second undo the work of the first. */
 export const RESTORED_FROM = 'kubegc.io/restored-from';
 
 export const formatRestoredFrom = (recordId: string, uid: string): string => `${recordId}/${uid}`;
 
-/** The uid that the object had in its record; undefined when the object was not restored. */
+/** The object's uid in its record; undefined if the object was not restored. */
 export function restoredFromUid(metadata: ObjectMeta | undefined): string | undefined {
   const value = metadata?.annotations?.[RESTORED_FROM];
   return value === undefined ? undefined : value.slice(value.indexOf('/') + 1);

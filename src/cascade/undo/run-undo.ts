@@ -29,11 +29,11 @@ export interface UndoRunOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly signal?: AbortNotice;
-  /** After each object: how many are done, out of how many. */
+  /** Called after each object with the number of completed objects and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** The plan has conflicts, and `--on-conflict=fail`: nothing was created. */
+/** The plan has conflicts, and `--on-conflict=fail` was set, so nothing was created. */
 export class UndoConflictError extends Error {
   readonly conflicts: readonly UndoObject[];
 
@@ -47,24 +47,24 @@ export class UndoConflictError extends Error {
   }
 }
 
-/** Creates under way at once. */
+/** Maximum number of concurrent creates. */
 const PARALLEL = 16;
 const MAX_CONFLICTS = 5;
-/** A definition is served some time after it is created: 150 looks, one each 200 ms. */
+/** How long to wait until a restored definition is served: 150 reads, 200 ms apart. */
 const DEFINITION = { looks: 150, pauseMs: 200 };
 const MANAGER = { fieldManager: 'kubegc-undo' };
 
 /**
- * Creates what the plan says, owners first, and reads everything back at the end. It may be killed at any request and run again
- * with a new plan: what is there already carries the annotation `kubegc.io/restored-from`.
- * Throws an UndoConflictError when the plan has conflicts that must not be skipped. Any other failure is in the result.
+ * Creates the objects of the plan, owners first, and reads everything again at the end. It may be killed at any request and run again with
+ * a new plan, because restored objects have the annotation `kubegc.io/restored-from`. Throws an UndoConflictError if the plan has conflicts
+ * that must not be skipped. Any other failure is in the result.
  */
 export async function runUndo(planned: PlannedUndo, options: UndoRunOptions): Promise<UndoResult> {
   const { plan, facts } = planned;
   const conflicts = plan.objects.filter(({ action }) => action === 'conflict');
   if (plan.onConflict === 'fail' && conflicts.length > 0) throw new UndoConflictError(conflicts);
   const run = new UndoRun(planned, options);
-  // Those without a wave first: nothing is created for them.
+  // Objects without a wave come first, because they need no create.
   const waves = grouped(plan.objects.keys(), (index) => String(plan.objects[index]!.wave ?? -1));
   for (const wave of [...waves.keys()].map(Number).toSorted((a, b) => a - b)) await run.wave(waves.get(String(wave))!);
   const ownerEdges = await verifyOwnerEdges(run.restored(), { ...options, served: facts.served });
@@ -86,10 +86,10 @@ class UndoRun {
   readonly #options: UndoRunOptions;
   /** By index in the record. */
   readonly #progress: (Progress | undefined)[] = [];
-  /** Recorded uid to the uid now. */
+  /** Current uids by recorded uid. */
   readonly #uids = new Map<string, string>();
   readonly #parallel = new Semaphore({ permits: PARALLEL });
-  /** Recorded uids of what should have been created and was not. */
+  /** Recorded uids of objects whose create failed. */
   readonly #failed = new Set<string>();
   #done = 0;
   #stopped = false;
@@ -123,7 +123,7 @@ class UndoRun {
     });
   }
 
-  /** Objects that this run or an earlier one restored, with the owners they should have. */
+  /** Objects that this run or an earlier one restored, with their intended owners. */
   restored(): RestoredObject[] {
     return this.#planned.plan.objects.flatMap(({ reason }, index) => {
       const { outcome, uid } = this.#progress[index]!;
@@ -134,7 +134,7 @@ class UndoRun {
     });
   }
 
-  /** After an error that is not about one object nothing more is begun. */
+  /** After an error that does not concern a single object, nothing more is started. */
   async #oneOrStop(index: number): Promise<void> {
     try {
       await this.#one(index);
@@ -174,7 +174,7 @@ class UndoRun {
         try {
           return set(await this.#create(body));
         } catch (error) {
-          // A stop and a lost network end the run with the error; a refusal of the server concerns this object alone.
+          // An abort or a lost network ends the run with the error; a refusal of the server concerns only this object.
           if (!(error instanceof StatusError)) throw error;
           return set({ outcome: 'failed', message: error.message });
         }
@@ -224,7 +224,7 @@ class UndoRun {
     await this.#reserveVolume(recorded, uid);
   }
 
-  /** The name was free when the plan was made. A controller may have been faster, or this run's own lost answer. */
+  /** The name was free when the plan was made. A controller may have been faster, or an answer to this run was lost. */
   async #takenMeanwhile(recorded: KubeObject): Promise<Omit<Progress, 'notes'> & { notes: readonly string[] }> {
     const { client, signal } = this.#options;
     const live = await client.get(this.#named(recorded), { signal });
@@ -240,7 +240,7 @@ class UndoRun {
     return { outcome: 'conflict', uid, message: 'another object took its name while this undo ran', notes: [] };
   }
 
-  /** Writes the status of a custom resource, unless its controller has written one already. */
+  /** Writes the status of a custom resource, unless its controller has already written one. */
   async #restoreStatus(recorded: KubeObject, created: KubeObject, status: unknown): Promise<void> {
     const { client, signal } = this.#options;
     const uid = created.metadata?.uid;
@@ -258,7 +258,7 @@ class UndoRun {
     }
   }
 
-  /** A volume that is kept names its claim by uid: without the new one it stays released. */
+  /** A retained volume names its claim by uid, and stays released without the new one. */
   async #reserveVolume(recorded: KubeObject, uid: string): Promise<void> {
     if (groupKind(recorded.apiVersion, recorded.kind) !== '/PersistentVolumeClaim') return;
     const name = (recorded['spec'] as { volumeName?: string } | undefined)?.volumeName;
@@ -287,7 +287,7 @@ class UndoRun {
     }
   }
 
-  /** The path of a recorded definition's kind may answer 404 for a moment after the definition is established. */
+  /** The path of a restored definition's kind may still answer 404 briefly after the definition is established. */
   async #patiently<T>(recorded: KubeObject, send: () => Promise<T>): Promise<T> {
     const { clock, signal } = this.#options;
     for (let look = 0; ; look++) {
@@ -313,7 +313,7 @@ class UndoRun {
     }
   }
 
-  /** An owner that is to be restored, and was not: without it the collector would delete the object again. */
+  /** An owner whose restore failed. Without it the collector would delete the object again. */
   #failedOwner({ metadata }: KubeObject): string | undefined {
     const failed = metadata?.ownerReferences?.find(({ uid }) => this.#failed.has(uid));
     return failed && `${failed.kind.toLowerCase()}/${failed.name}`;

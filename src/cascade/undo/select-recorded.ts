@@ -3,8 +3,8 @@ import type { RecordedObject } from '../record/recorded-object.ts';
 import { groupKind } from './rebuilt-by-controller.ts';
 
 /**
- * The objects of a record that belong to some of them: these, what they own at any depth, all in a namespace that is among them, and
- * all objects of a definition that is among them. In the order of the record.
+ * The recorded objects that belong to the given ones: themselves, their dependents at any depth, all objects in a given namespace, and all
+ * objects of a given definition. In the order of the record.
  */
 export function selectRecorded(
   objects: readonly RecordedObject[],
@@ -30,14 +30,14 @@ export function selectRecorded(
   return objects.filter((object) => selected.has(object));
 }
 
-/** Keys of what holds an object: its owners, its namespace, its definition. */
+/** Keys of an object's owners, namespace and definition. */
 function holdersOf({ apiVersion, kind, metadata }: KubeObject): string[] {
   const owners = (metadata?.ownerReferences ?? []).map(({ uid }) => `uid ${uid}`);
   const namespace = metadata?.namespace === undefined ? [] : [`namespace ${metadata.namespace}`];
   return [...owners, ...namespace, `kind ${groupKind(apiVersion, kind)}`];
 }
 
-/** Keys by which others are held by this object. */
+/** Keys under which an object is found as owner, namespace or definition. */
 function holderKeys(body: KubeObject): string[] {
   const { apiVersion, kind, metadata } = body;
   const keys = [`uid ${metadata?.uid}`];

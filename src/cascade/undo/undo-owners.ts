@@ -2,21 +2,21 @@ import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { coordinatesOf, coordinatesOfObject, coordinatesOfOwner, type UndoFacts } from './undo-facts.ts';
 import type { ConflictPolicy, UndoAction } from '../documents/undo-plan.ts';
 
-/** The new form of an owner reference of a recorded object. */
+/** What becomes of an owner reference of a recorded object. */
 export type OwnerFate =
   /** The owner is in the cluster, with this uid. */
   | { readonly fate: 'live'; readonly uid: string }
   /** The owner is restored too; it was recorded with this uid. */
   | { readonly fate: 'restored'; readonly recordedUid: string }
-  /** The owner does not exist, and is not restored. */
+  /** The owner does not exist and is not restored. */
   | { readonly fate: 'absent' };
 
-/** The plan's decisions about recorded objects, by the uid they had. */
+/** The plan's decisions about recorded objects, by recorded uid. */
 export type DecidedActions = ReadonlyMap<string, { readonly body: KubeObject; readonly action: UndoAction }>;
 
 /**
- * Finds the owner that a recorded reference is about. An object that has taken the name of an owner stands in for it, as in `relink`;
- * of a recorded owner it does so only when conflicts are skipped.
+ * Finds the owner of a recorded reference. Another object with the owner's name takes its place, as in `relink`; for a recorded owner only
+ * if conflicts are skipped.
  */
 export function fateOfOwner(
   dependent: KubeObject,
@@ -35,7 +35,7 @@ export function fateOfOwner(
   return live === undefined || live.terminating ? { fate: 'absent' } : { fate: 'live', uid: live.uid };
 }
 
-/** Where the ServiceAccount is that an object of a namespace names. */
+/** The place of the ServiceAccount that an object of a namespace names. */
 export const accountCoordinates = (namespace: string | undefined, name: string): string =>
   coordinatesOf('v1', 'ServiceAccount', namespace, name);
 

@@ -11,7 +11,7 @@ import { runUndo } from './run-undo.ts';
 
 export const undoDefaults: UndoOptions = { id: '20261126t155500-0000abcd', managed: 'rebuild', onConflict: 'fail' };
 
-/** Reads, plans and carries out, as the command does. */
+/** Reads, plans and carries out an undo, like the command. */
 export async function undoWith(
   client: RestClient,
   objects: readonly RecordedObject[],
@@ -25,7 +25,7 @@ export async function undoWith(
   return { plan: planned.plan, result: await runUndo(planned, { client, clock: systemClock }) };
 }
 
-/** `kind/name` of every object, with what a test wants to say about it. */
+/** `kind/name` of every object, with a detail that the test chooses. */
 export function said<T extends { readonly ref: { readonly kind: string; readonly name: string } }>(
   objects: readonly T[],
   what: (object: T) => unknown,

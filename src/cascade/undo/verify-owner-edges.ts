@@ -8,7 +8,7 @@ import { readLive, type WantedPlace } from './read-undo-facts.ts';
 import { coordinatesOf, coordinatesOfOwner, type LiveObject, type UndoFacts } from './undo-facts.ts';
 import type { UndoResult } from '../documents/undo-result.ts';
 
-/** An object of the record that is in the cluster again, with the owners it should have. */
+/** An object of the record that exists again, with its intended owners. */
 export interface RestoredObject {
   readonly recorded: KubeObject;
   readonly uid: string;
@@ -25,8 +25,8 @@ const PARALLEL = 16;
 const MAX_CONFLICTS = 5;
 
 /**
- * Reads restored objects and their owners back, adds references that could not be written at creation (cycles, a run that was
- * killed), and says which are valid: written, with the uid of an owner that exists at its coordinates (CAS-063).
+ * Reads restored objects and their owners again, adds references that could not be written on creation (cycles, a killed run), and reports
+ * which are valid: written, with the uid of an owner at its coordinates (CAS-063).
  */
 export async function verifyOwnerEdges(
   restored: readonly RestoredObject[],
@@ -57,7 +57,7 @@ export async function verifyOwnerEdges(
 }
 
 function missing({ uid, expectedOwners }: RestoredObject, live: LiveObject | undefined): OwnerReference[] {
-  // Another object, or none: nothing of it is ours to write.
+  // Another object or none has the name, so nothing may be written.
   if (live?.uid !== uid) return [];
   const have = new Set(live.ownerReferences.map((reference) => reference.uid));
   return expectedOwners.filter((owner) => !have.has(owner.uid));

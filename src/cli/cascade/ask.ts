@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { CommandError } from '../process/command-error.ts';
 
 /**
- * Asks on the terminal before something is changed; true when the answer is y or yes.
- * Without a terminal nobody can answer: throws a {@link CommandError} that names `--yes`.
+ * Asks on the terminal before a change; true if the answer is y or yes. Without a terminal nobody can answer, so it throws a {@link
+ * CommandError} that names `--yes`.
  */
 export async function ask(question: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {

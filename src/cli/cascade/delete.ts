@@ -52,12 +52,12 @@ export interface WaitFlags extends ClusterFlags, RecordFlags {
 }
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
-/** Differences that are shown. */
+/** Maximum number of differences shown. */
 const MOST_SHOWN = 10;
-/** Between two lines of progress where no person watches. */
+/** Interval between progress lines when stderr is not a terminal. */
 const LINE_MS = 10_000;
 
-/** Runs `delete`. Resolves with the exit code. With `-o json` only the record is on stdout, and everything else on stderr. */
+/** Runs `delete`. Resolves with the exit code. With `-o json`, stdout has only the record, and stderr everything else. */
 export function deleteObjects(args: readonly string[], flags: DeleteFlags, output: Terminal): Promise<number> {
   const terminal = flags.output === 'json' ? { ...output, stdout: output.stderr } : output;
   const timeoutMs = timeoutOf(flags.timeout);
@@ -118,7 +118,7 @@ interface CarryOut {
   readonly terminal: Terminal;
   readonly timeoutMs: number | undefined;
   readonly gracePeriodSeconds?: number;
-  /** Called in the end with the id of the record. */
+  /** Called at the end with the id of the record. */
   readonly onRecord: (id: string) => Promise<void>;
 }
 
@@ -232,7 +232,7 @@ function say({ end, remaining, differences }: CascadeEnd, plan: CascadePlan, id:
   }
 }
 
-/** One line that is rewritten on a terminal, and a line every ten seconds elsewhere. */
+/** One line that is rewritten on a terminal, or a line every ten seconds elsewhere. */
 function progressLine(
   plan: CascadePlan,
   { stderr, isInteractive = false }: Terminal,
@@ -268,7 +268,7 @@ interface Refusal {
   readonly next: string;
 }
 
-/** The refusal, its objects, and the next step. */
+/** Prints the refusal, its objects, and the next step. */
 function refuse({ what, detail, next }: Refusal, terminal: Terminal): number {
   terminal.stderr(`error: ${what}\n${shownLines(detail)}${next}\n`);
   return EXIT_REFUSED;
@@ -366,7 +366,7 @@ function timeoutOf(text: string): number | undefined {
   return ms === 0 ? undefined : ms;
 }
 
-/** As the server knows it; what a server does not say is unknown. */
+/** The user as the server reports it; unknown if the server does not. */
 async function requesterOf(client: RestClient): Promise<string> {
   const gvr = { group: 'authentication.k8s.io', version: 'v1', resource: 'selfsubjectreviews' };
   try {

@@ -5,7 +5,7 @@ import { CommandError } from '../process/command-error.ts';
 import { readManifests } from '../flags/manifests.ts';
 import type { CommandOption } from '../command/command-option.ts';
 
-/** The objects a command is about, as the command line names them. */
+/** The flags that select the objects of a command. */
 export interface ObjectFlags {
   readonly selector?: string;
   readonly filename?: readonly string[];
@@ -18,7 +18,7 @@ export const objectOptions: readonly CommandOption[] = [
   { flags: '-f, --filename <FILE>', description: 'objects named by a file or directory', repeatable: true },
 ];
 
-/** One object by its name, or those of a type that a selector finds. */
+/** One object by its name, or the objects of a type that match a selector. */
 export interface ObjectRequest {
   readonly resource: DiscoveredResource;
   /** Absent for cluster-scoped resources, and for all namespaces. */
@@ -27,15 +27,13 @@ export interface ObjectRequest {
   readonly selector?: string;
 }
 
-/** A type and a name as typed; `name` is absent for all objects of the type. */
+/** A type and a name from the command line; `name` is absent for all objects of the type. */
 export interface TypedObject {
   readonly type: string;
   readonly name?: string;
 }
 
-/**
- * Reads `TYPE/NAME …`, `TYPE NAME …` or `TYPE[,TYPE…]` with a selector. Throws a {@link CommandError} in kubectl's words.
- */
+/** Parses `TYPE/NAME …`, `TYPE NAME …` or `TYPE[,TYPE…]` with a selector. Throws a {@link CommandError} with kubectl's message. */
 export function parseObjectArguments(
   args: readonly string[],
   { selector, filename = [], all = false }: ObjectFlags,
@@ -93,7 +91,7 @@ export interface ResolveOptions {
   readonly allNamespaces?: boolean;
 }
 
-/** Finds the resources that arguments and files mean. Throws a {@link CommandError} for a type that the server does not have. */
+/** Finds the resources of arguments and files. Throws a {@link CommandError} for a type that the server lacks. */
 export async function objectRequests(
   args: readonly string[],
   flags: ObjectFlags,
@@ -113,7 +111,7 @@ export async function objectRequests(
   });
 }
 
-/** The resource of a type as typed. Throws a {@link CommandError}. */
+/** The resource of a type from the command line. Throws a {@link CommandError}. */
 export function resourceOf(discovery: DiscoveryResult, type: string): DiscoveredResource {
   const [first] = findResources(discovery, type);
   if (first !== undefined) return first;

@@ -1,17 +1,17 @@
 import type { CommandOption } from '../command/command-option.ts';
 
-/** The subject of a plan, from the command line. */
+/** The flags that determine a plan. */
 export interface PlanFlags {
-  /** `true` when given without a value. */
+  /** `true` if it has no value. */
   readonly cascade?: string | true;
   readonly gracePeriod?: string;
-  /** As a grace period of one second. */
+  /** Equals a grace period of one second. */
   readonly now?: boolean;
   readonly ignoreNotFound?: string | boolean;
   readonly assumeFinalizers: 'removed' | 'kept';
 }
 
-/** Flags of every command that makes a plan. */
+/** The flags of every command that makes a plan. */
 export const planOptions: readonly CommandOption[] = [
   {
     flags: '--cascade [POLICY]',

@@ -26,7 +26,10 @@ export interface RequestedPlan {
   readonly plan: CascadePlan;
 }
 
-/** Reads the cluster and makes the plan that a command line asks for; undefined when nothing is there and the line says that this is right. Throws a {@link CommandError}. */
+/**
+ * Reads the cluster and makes the requested plan; undefined if there is no such object and the flags allow that. Throws a {@link
+ * CommandError}.
+ */
 export async function requestedPlan(
   cluster: ClusterAccess,
   args: readonly string[],
@@ -55,16 +58,16 @@ export async function requestedPlan(
   return { snapshot, request, plan };
 }
 
-/** Says that `--ignore-not-found` has left nothing. */
+/** Reports that there is no object left because of `--ignore-not-found`. */
 export function nothingThere(terminal: Terminal): number {
   terminal.stderr('No resources found; nothing would be deleted.\n');
   return EXIT_DONE;
 }
 
-/** Kinds that one warning names. */
+/** Maximum number of kinds in one warning. */
 const MOST_NAMED = 5;
 
-/** One warning for each reason, with the kinds that could not be read (CAS-002). */
+/** Warns once for each reason, with the kinds that could not be read (CAS-002). */
 export function warnIncomplete({ incomplete = [] }: Pick<CascadePlan, 'incomplete'>, terminal: Terminal): void {
   for (const [reason, resources] of grouped(incomplete, (each) => each.reason)) {
     const named = resources.slice(0, MOST_NAMED).map(({ resource }) => resource);
@@ -89,7 +92,7 @@ async function requestedUids(
   throw new CommandError('no resources found', 'Nothing is there that would be deleted.');
 }
 
-/** The message about an object that is not in the snapshot. */
+/** The message about an object that the snapshot lacks. */
 export function missingObject(
   snapshot: Snapshot,
   { resource, name = '', namespace }: ObjectRequest,
@@ -114,7 +117,7 @@ export function missingObject(
   );
 }
 
-/** A flag of kubectl that may be given as `--flag` or `--flag=true`. */
+/** True for a kubectl flag in the form `--flag` or `--flag=true`. */
 export function isOn(value: string | boolean | undefined): boolean {
   return value === true || value === 'true';
 }
@@ -140,7 +143,7 @@ function policyOf(value: string | true | undefined): CascadePolicy | undefined {
   }
 }
 
-/** `--grace-period` or `--now`; undefined for each object's own. Throws a {@link CommandError}. */
+/** `--grace-period` or `--now`; undefined for each object's own period. Throws a {@link CommandError}. */
 export function graceOf({ gracePeriod: text, now = false }: PlanFlags): number | undefined {
   if (now && text !== undefined) {
     throw new CommandError('--now and --grace-period cannot be specified together', 'Leave one of the two away.');
@@ -148,7 +151,7 @@ export function graceOf({ gracePeriod: text, now = false }: PlanFlags): number |
   if (now) return 1;
   if (text === undefined) return undefined;
   const seconds = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
-  // kubectl takes -1 for the object's own.
+  // In kubectl, -1 means the object's own period.
   if (seconds === -1) return undefined;
   if (seconds >= 0 && seconds <= 2 ** 31) return seconds;
   throw new CommandError(`invalid --grace-period "${text}"`, 'Give a whole number of seconds, 0 or more.');

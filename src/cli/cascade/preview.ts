@@ -55,7 +55,7 @@ function shown(plan: CascadePlan, args: readonly string[], flags: PreviewFlags, 
   }
 }
 
-/** The command line that carries the plan out, and nothing else if the cluster changes. */
+/** The command line that carries out the plan, and nothing else if the cluster changes. */
 function deleteCommand(plan: CascadePlan, args: readonly string[], flags: PreviewFlags): string {
   const { namespace, context, kubeconfig, selector, filename = [], cascade, gracePeriod, assumeFinalizers } = flags;
   const isAllOfType =
@@ -81,7 +81,7 @@ function deleteCommand(plan: CascadePlan, args: readonly string[], flags: Previe
   return words.join(' ');
 }
 
-/** kubectl's flags that name another server or user; what is secret is not repeated. */
+/** kubectl's flags for another server or user, without secrets. */
 function sameCluster({ server, cluster, user, as, asGroup = [] }: PreviewFlags): string[] {
   return [
     ...(server === undefined ? [] : [`--server ${word(server)}`]),

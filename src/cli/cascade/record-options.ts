@@ -6,10 +6,10 @@ import { systemRandom } from '../../base/random/random.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { CommandOption } from '../command/command-option.ts';
 
-/** Where records are, and what is kept in them, as the command line gives it. */
+/** The flags about the place and content of records. */
 export interface RecordFlags {
   readonly recordDir?: string;
-  /** commander's form of `--no-secrets`: false when it is given. */
+  /** commander's form of `--no-secrets`: false if the flag is set. */
   readonly secrets?: boolean;
 }
 
@@ -24,7 +24,7 @@ export const secretsOption: CommandOption = {
   description: 'keep no data of Secrets, not even encrypted',
 };
 
-/** The store that the flags and the environment name. Throws a {@link CommandError} when there is no place for it. */
+/** The store from the flags and the environment. Throws a {@link CommandError} if no directory is known. */
 export function openRecordStore({ recordDir, secrets = true }: RecordFlags): RecordStore {
   const folder = recordFolder(recordDir, process.env);
   if (folder === undefined) {
@@ -38,7 +38,7 @@ export function openRecordStore({ recordDir, secrets = true }: RecordFlags): Rec
   });
 }
 
-/** Runs something with records; a RecordError becomes a {@link CommandError} with its advice. */
+/** Runs a function with records, and converts a RecordError to a {@link CommandError} with its advice. */
 export async function withRecords<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();

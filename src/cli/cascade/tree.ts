@@ -47,9 +47,9 @@ export interface TopFlags extends ScopeFlags {
   readonly output?: 'json';
 }
 
-/** Objects of a tree whose status is asked for: more than a person reads are not worth a request. */
+/** Maximum number of objects whose status is read, because a person reads no more. */
 const MOST_STATUSES = 500;
-/** Simulations behind one list of the most dangerous objects. */
+/** Maximum number of simulations for one list of dangerous objects. */
 const MOST_SIMULATED = 200;
 
 /** Runs `tree`. Resolves with the exit code. */

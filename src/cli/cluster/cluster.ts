@@ -49,28 +49,28 @@ import { kubegcVersion, serverVersion } from '../process/version.ts';
 
 export interface ClusterOptions {
   readonly store: StoreKind;
-  /** With the store etcd: which one. Then other servers may use it too, and the one that holds a lease runs the controllers. */
+  /** The etcd to use as store. Other servers may share it, and the server that holds a lease runs the controllers. */
   readonly etcd?: EtcdSettings;
   readonly leaseTimes?: LeaseTimes;
-  /** Absent: nothing outlives the process. */
+  /** If absent, no data outlives the process. */
   readonly directory?: DataDirectory;
-  /** Instead of the one in the directory or in the shared store. */
+  /** Replaces the identity in the directory or shared store. */
   readonly identity?: Promise<PreparedIdentity>;
-  /** The issuer of service account tokens; {@link SERVICE_ACCOUNT_ISSUER} unless given. */
+  /** The issuer of service account tokens; default {@link SERVICE_ACCOUNT_ISSUER}. */
   readonly serviceAccountIssuer?: string;
   readonly listen: ListenAddress;
-  /** Names and addresses beside that of `listen` that the certificate is good for. */
+  /** More names and addresses for the certificate, in addition to that of `listen`. */
   readonly alsoReachedBy?: readonly string[];
   readonly controllers: ReadonlySet<ControllerName>;
-  /** Interval between self-checks of the collector's graph, ms. Undefined: only on request. */
+  /** Interval between self-checks of the collector's graph, ms. Undefined means only on request. */
   readonly selfCheckPeriodMs: number | undefined;
   readonly authorizationMode: AuthorizationMode;
   readonly admissionPlugins: PluginFlags;
-  /** Whether what is protected by annotation is kept from deletion (CAS-070). Off unless given. */
+  /** True if objects with the protecting annotation cannot be deleted (CAS-070). Default: off. */
   readonly guard?: 'on' | 'off';
-  /** Where webhooks behind services are, by `<namespace>/<name>`; of others their endpoints say. */
+  /** Addresses of webhook services, by `<namespace>/<name>`; others are found by their endpoints. */
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
-  /** Where cluster addresses of services come from; kubeadm's unless given. */
+  /** The range of service addresses; default: that of kubeadm. */
   readonly serviceRange?: ServiceRange;
   /** Settings of the controllers that start on demand. */
   readonly lifecycle?: LifecycleSettings;
@@ -79,7 +79,7 @@ export interface ClusterOptions {
   readonly logger: Logger;
 }
 
-/** The running parts, in the order in which they are stopped. */
+/** The running parts, in the order in which they stop. */
 interface Parts {
   readonly store: Store;
   readonly compactor: Service;
@@ -91,13 +91,13 @@ interface Parts {
   readonly serviceAccountTokens: ServiceAccountTokens;
 }
 
-/** kubeadm's default, so that what others expect in tokens is there. */
+/** kubeadm's default, which other programs expect in tokens. */
 const SERVICE_ACCOUNT_ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
 /**
- * Workers of the collector. In one process a call costs microseconds and no network, and the durable store commits in groups: so many that
- * one group can be made while another is being flushed, and a cascade never waits for the disk. Nobody's requests are refused because of
- * them (API-012). With 192 a tenth more was collected, and a GET of somebody else took twice as long meanwhile.
+ * Number of the collector's workers. In one process a call costs microseconds, and the durable store commits in groups: this number fills
+ * one group while another is being flushed, so that a cascade never waits for the disk. The workers do not count as requests in flight
+ * (API-012). With 192 workers, a tenth more was collected, and a GET of another client took twice as long.
  */
 const CONCURRENT_GC_SYNCS = 128;
 
@@ -117,12 +117,12 @@ export class Cluster {
     this.#fail = reject;
   }
 
-  /** Resolves with why the cluster cannot go on; never, while it can. */
+  /** Resolves with the reason why the cluster cannot continue. */
   readonly failed: Promise<Error>;
 
   /**
-   * Resolves when requests are answered and the bootstrap objects are there; controllers are started afterwards, by
-   * {@link startControllers}. On an error nothing is left running.
+   * Resolves when requests are answered and the bootstrap objects exist. {@link startControllers} starts the controllers afterwards. After
+   * an error nothing is left running.
    */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { clock, random, logger, listen, directory } = options;
@@ -139,7 +139,7 @@ export class Cluster {
           );
     const { identity } = prepared;
     const kept = prepared.keep();
-    // Awaited below; until then a failure is nobody's.
+    // It is awaited below; until then a rejection must not be unhandled.
     kept.catch(() => undefined);
     let httpServer: HttpServer | undefined;
     try {

@@ -18,8 +18,9 @@ function canonicalName(text: string): ControllerName {
 }
 
 /**
- * The grammar of kube-controller-manager's `--controllers`: a list in which `*` turns on all but those that are off by default, `name` one, `-name` turns
- * one off; the first word about a controller wins over `*`, and what is not mentioned is off unless `*` is there.
+ * Parses a list in the grammar of kube-controller-manager's `--controllers`: `*` enables all except those that are off by default, `name`
+ * enables one, `-name` disables one. The first word about a controller takes precedence over `*`, and a controller without a word is off
+ * unless there is a `*`.
  */
 export function selectControllers(words: readonly string[]): ReadonlySet<ControllerName> {
   const selected = new Set<ControllerName>();

@@ -5,8 +5,8 @@ import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 
 /**
- * The directory in which `kubegc up` keeps what outlives it: the store, its certificates and the administrator's token.
- * Private to the user who runs it (mode 0700), because whoever reads it is an administrator.
+ * The directory in which `kubegc up` keeps its data: the store, its certificates and the administrator's token. Only its user can read it
+ * (mode 0700), because a reader becomes an administrator.
  */
 export class DataDirectory {
   readonly path: string;
@@ -36,7 +36,7 @@ export class DataDirectory {
     return join(this.path, name);
   }
 
-  /** Content of a file in the directory; undefined when it is not there. */
+  /** The content of a file in the directory; undefined if it does not exist. */
   async read(name: string): Promise<string | undefined> {
     try {
       return await readFile(this.file(name), 'utf8');

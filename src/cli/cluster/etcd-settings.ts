@@ -4,7 +4,7 @@ import { CommandError, systemReason } from '../process/command-error.ts';
 /** Values of the command line, as a person typed them. */
 export interface EtcdFlags {
   readonly etcdEndpoints?: readonly string[];
-  /** kube-apiserver's name for the same. */
+  /** kube-apiserver's name for the same flag. */
   readonly etcdServers?: readonly string[];
   readonly etcdPrefix: string;
   readonly etcdCafile?: string;
@@ -14,7 +14,7 @@ export interface EtcdFlags {
   readonly etcdPasswordFile?: string;
 }
 
-/** Which etcd, checked, with the contents of the files. */
+/** The validated settings of etcd, with the contents of the files. */
 export interface EtcdSettings {
   readonly endpoints: readonly string[];
   readonly prefix: string;

@@ -16,38 +16,38 @@ interface Pair {
   readonly keyPem: string;
 }
 
-/** By what the server is known and by what the administrator is: made once, kept in the data directory. */
+/** The certificates and keys of the server and of the administrator, created once and kept in the data directory. */
 export interface Identity {
   readonly authority: Pair;
   readonly serving: Pair;
   readonly admin: Pair;
   readonly adminToken: string;
-  /** PEM, ECDSA P-256: signs the tokens of service accounts. */
+  /** PEM, ECDSA P-256. It signs the tokens of service accounts. */
   readonly serviceAccountKeyPem: string;
 }
 
-/** Where an identity is kept. */
+/** The storage of an identity. */
 export interface IdentityFiles {
   read(name: string): Promise<string | undefined>;
   write(name: string, content: string): Promise<void>;
 }
 
 export interface IdentityOptions {
-  /** Absent: everything lives as long as the process. */
+  /** If absent, all of it lives as long as the process. */
   readonly directory?: IdentityFiles;
   readonly clock: Clock;
   readonly random: Random;
-  /** Where the server is reached beside loopback. */
+  /** More addresses of the server, in addition to loopback. */
   readonly hosts: readonly string[];
 }
 
-/** In the data directory. Without it every token of a service account is void. */
+/** A file in the data directory. Without it, all existing service account tokens are invalid. */
 const SERVICE_ACCOUNT_KEY = 'sa.key';
 
-/** A certificate with less left than this is replaced at start. */
+/** A certificate that expires sooner is replaced at start. */
 const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000;
 
-/** Pairs by file name, and the token: what the directory has of it. */
+/** Pairs by file name, and the token, from the directory. */
 async function readAll(directory: IdentityFiles | undefined) {
   const read = (name: string): Promise<string | undefined> =>
     directory === undefined ? Promise.resolve(undefined) : directory.read(name);
@@ -92,16 +92,16 @@ function belongTogether(certificate: X509Certificate, { keyPem }: Pair): boolean
   }
 }
 
-/** An identity of which a part may be new. */
+/** An identity that may have new parts. */
 export interface PreparedIdentity {
   readonly identity: Identity;
-  /** Writes what is new into the data directory. Only for who holds the lock of the store in it. */
+  /** Writes new parts into the data directory. The caller must hold the lock of its store. */
   keep(): Promise<void>;
 }
 
 /**
- * Stored files that are still valid are used, the rest is made anew. Only a new authority invalidates old kubeconfigs. Writes
- * nothing, so that it can run while the store, and with it the lock of the directory, is being opened.
+ * Uses valid stored files, and creates the rest. Only a new authority invalidates old kubeconfigs. Writes nothing, so that it can run while
+ * the store, with the lock of the directory, is being opened.
  */
 export async function prepareIdentity(options: IdentityOptions): Promise<PreparedIdentity> {
   const { directory, clock, hosts } = options;
@@ -161,7 +161,7 @@ function newServiceAccountKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** 256 random bits; nobody guesses it. */
+/** 256 random bits, which nobody can guess. */
 function newToken(random: Random): string {
   return Buffer.from(random.bytes(32)).toString('base64url');
 }

@@ -6,20 +6,20 @@ import type { LeaseTimes } from '../../client/election/leader-election.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { buildCollector, buildControllers, type ControllersOptions } from '../../assembly/build-controllers.ts';
 
-/** The one server of a store that holds the lease runs the controllers. */
+/** The server that holds this lease runs the controllers of the store. */
 export const CONTROLLERS_LEASE = { namespace: 'kube-system', name: 'kubegc-controllers' } as const;
 
 export interface LedControllersOptions extends ControllersOptions {
   /** For the identity of this process in the lease. */
   readonly random: Random;
-  /** For the lease; its writes must not be guarded by it. */
+  /** The client of the lease. The lease must not guard its writes. */
   readonly leaseClient: RestClient;
   readonly times: LeaseTimes;
 }
 
 /**
- * The controllers of one of several servers: they work while it leads. The collector watches all the time, so that it goes on
- * from a complete graph when another server has died; the others are small and begin anew.
+ * The controllers of one of several servers, which work while it leads. The collector watches all the time, so that it continues with a
+ * complete graph when another server has died; the other controllers are small and start again.
  */
 export class LedControllers implements Service {
   readonly #options: LedControllersOptions;
@@ -40,7 +40,7 @@ export class LedControllers implements Service {
     });
   }
 
-  /** To be asked right before each write of a controller. */
+  /** It must be checked directly before each write of a controller. */
   get mayWrite(): boolean {
     return this.#elector.leading;
   }

@@ -30,8 +30,8 @@ const ESTABLISHED_POLL_MS = 10;
 const query = { fieldManager: 'kubegc-up', fieldValidation: 'Strict' };
 
 /**
- * Creates the objects in order; one that exists is brought to the manifest by a merge patch, so that a second start with the
- * same files is no error. Stops at the first that the server refuses.
+ * Creates the objects in order. An existing one is updated by a merge patch, so that a second start with the same files succeeds. Stops at
+ * the first refusal of the server.
  */
 export async function loadManifests({ client, clock }: Loading, manifests: readonly Manifest[]): Promise<void> {
   const defined = new Set(manifests.flatMap(({ object }) => definedKind(object)));
@@ -75,14 +75,14 @@ async function refOf(loading: Resolving, { apiVersion = '', kind = '', metadata 
   };
 }
 
-/** `<Kind>.<group>` of what a manifest defines. */
+/** `<Kind>.<group>` of the kind that a manifest defines. */
 function definedKind({ kind, spec }: KubeObject): string[] {
   if (kind !== 'CustomResourceDefinition') return [];
   const { group, names } = (spec ?? {}) as { group?: string; names?: { kind?: string } };
   return [`${names?.kind}.${group}`];
 }
 
-/** A kind is served a moment after its definition was created. */
+/** A kind is served shortly after its definition was created. */
 async function customResource(
   { client, clock, known, patience }: Resolving & { readonly patience: number },
   isMeant: (row: Served) => boolean,

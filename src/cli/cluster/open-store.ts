@@ -14,9 +14,9 @@ export type StoreKind = 'file' | 'memory' | 'etcd';
 
 export interface OpenStoreOptions {
   readonly kind: StoreKind;
-  /** Needed for the file store. */
+  /** Required for the file store. */
   readonly directory: DataDirectory | undefined;
-  /** Needed for etcd. */
+  /** Required for etcd. */
   readonly etcd: EtcdSettings | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -26,13 +26,13 @@ export interface OpenStoreOptions {
 
 export interface OpenedStore {
   readonly store: Store;
-  /** Forgets history as time goes by. */
+  /** Compacts history over time. */
   readonly compactor: Service;
-  /** Why the server should not be asked right now; absent: it is always ready. */
+  /** The reason why the server is not ready; if absent, it always is. */
   readonly notReady?: () => string | undefined;
 }
 
-/** Errors that keep a store from opening. Each message says what is wrong; the text here says what to do where the message does not. */
+/** Errors that prevent a store from opening. The message of each says what is wrong; this text says what to do if the message does not. */
 const advice: Readonly<Record<string, string | undefined>> = {
   StoreLockedError: undefined,
   StoreDirectoryError: undefined,
@@ -44,8 +44,8 @@ const advice: Readonly<Record<string, string | undefined>> = {
 };
 
 /**
- * Opens the store. The directory is this process's alone while the store is open, also with the memory store and etcd, which
- * keep nothing but the kubeconfig and certificates there: two servers must not take turns at writing those.
+ * Opens the store and locks the directory, also with the memory store and etcd, which keep only the kubeconfig and certificates there,
+ * because two servers must not overwrite them.
  */
 export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
   try {
@@ -70,7 +70,7 @@ async function openEmbedded({ kind, directory, clock, random, logger }: OpenStor
   }
   const { openFileStore } = await import('../../apiserver/storage/file/file-store.ts');
   const store = await openFileStore({ path: directory.path, clock, logger });
-  // Reads go on after a write could not be made durable; whoever asks for readiness can send clients elsewhere.
+  // Reads continue after a write could not be made durable; readiness lets clients use another server.
   return { store, compactor: new Compactor({ store, clock, logger }), notReady: () => store.failure?.message };
 }
 

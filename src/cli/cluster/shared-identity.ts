@@ -3,16 +3,16 @@ import { REGISTRY_ROOT } from '../../apiserver/storage/storage-keys.ts';
 import { CommandError } from '../process/command-error.ts';
 import { type Identity, type IdentityFiles, type IdentityOptions, prepareIdentity } from './identity.ts';
 
-/** One key for everything: a certificate and its key must never come from two servers that started at the same time. */
+/** One key for all parts, because a certificate and its key must never come from two servers that started at the same time. */
 const IDENTITY_KEY = `${REGISTRY_ROOT}kubegc/identity`;
 
-/** Each time another server has changed something in between; they come to rest at once. */
+/** Maximum number of attempts. In each, another server has changed a part meanwhile. */
 const ATTEMPTS = 10;
 
-/** The part of one server only: it contains the server's address. */
+/** True for a part of one server only, because it contains the server's address. */
 const isPrivate = (name: string): boolean => name.startsWith('server.');
 
-/** Shared by all servers on one store: the same authority, keys and token, so that a client may go to any of them. */
+/** The identity of all servers on one store: the same authority, keys and token, so that a client may use any of them. */
 class SharedFiles implements IdentityFiles {
   readonly #store: Store;
   readonly #files: Map<string, string>;
@@ -43,7 +43,7 @@ class SharedFiles implements IdentityFiles {
     return Promise.resolve();
   }
 
-  /** False when another server was faster: what was made must not be used. */
+  /** Returns false if another server was faster; the created parts must then not be used. */
   async save(): Promise<boolean> {
     if (!this.#changed) return true;
     const value = Buffer.from(JSON.stringify({ files: Object.fromEntries(this.#files) }));
@@ -55,7 +55,7 @@ class SharedFiles implements IdentityFiles {
   }
 }
 
-/** The identity that lies in the store; what is missing or expires soon is made and put there, by one server. */
+/** The identity in the store. One server creates missing and expiring parts and stores them. */
 export async function sharedIdentity(store: Store, options: Omit<IdentityOptions, 'directory'>): Promise<Identity> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const files = await SharedFiles.load(store);

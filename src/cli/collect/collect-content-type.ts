@@ -6,8 +6,8 @@ export type KubeApiContentType = 'application/vnd.kubernetes.protobuf' | 'applic
 const PROTOBUF: KubeApiContentType = 'application/vnd.kubernetes.protobuf';
 
 /**
- * Asks for nothing in protobuf: whatever the client accepts besides stays as it is. The client reads what comes by the type that the
- * answer names, so that nothing else has to know.
+ * Requests nothing in protobuf; other accepted types stay. The client decodes by the content type of the answer, so no other code depends
+ * on it.
  */
 export const jsonOnly: Interceptor = (request, next) => {
   const { method, target, headers, body, signal, refusal, greeting } = request;

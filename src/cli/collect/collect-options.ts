@@ -2,14 +2,14 @@ import type { KubeApiContentType } from './collect-content-type.ts';
 import { logFormatOption, logLevelOption } from '../flags/logging-options.ts';
 import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
 
-/** As the command line gives them; every value is still a person's text. */
+/** The values of the command line, as unparsed texts. */
 export interface CollectFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly master?: string;
   readonly mode: 'observe' | 'auto' | 'collect';
   readonly probe?: string;
-  /** `true` when given without a value. */
+  /** `true` if it has no value. */
   readonly enableGarbageCollector: string | true;
   readonly concurrentGcSyncs: string;
   readonly syncPeriod: string;
@@ -21,11 +21,11 @@ export interface CollectFlags {
   readonly retryCap: string;
   readonly selfCheckPeriod: string;
   readonly gcIgnoredResources?: readonly string[];
-  /** `true` when given without a value. */
+  /** `true` if it has no value. */
   readonly orphanBarrier: string | true;
   readonly orphanRecords: 'events' | 'memory';
   readonly resolveUnservedVersions?: boolean;
-  /** `true` when given without a value. */
+  /** `true` if it has no value. */
   readonly leaderElect: string | true;
   readonly leaderElectLeaseDuration: string;
   readonly leaderElectRenewDeadline: string;
@@ -51,7 +51,7 @@ export interface CollectOption {
   readonly choices?: readonly string[];
   /** May be given several times; the value is a list. */
   readonly repeatable?: true;
-  /** Heading of the help under which it stands. */
+  /** The heading of its group in the help. */
   readonly group: CollectOptionGroup;
 }
 

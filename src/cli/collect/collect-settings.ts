@@ -19,10 +19,10 @@ export interface LeaseSettings {
 
 /** The checked settings of `kubegc collect`. */
 export interface CollectSettings {
-  /** `off`: there is nothing to do. */
+  /** `off` means that there is nothing to do. */
   readonly garbageCollector: 'on' | 'off';
   readonly mode: CollectFlags['mode'];
-  /** Namespace of the probe; undefined: there may be none. */
+  /** Namespace of the probe; undefined if no probe is allowed. */
   readonly probe: string | undefined;
   readonly concurrentGcSyncs: number;
   readonly syncPeriodMs: number;
@@ -31,20 +31,20 @@ export interface CollectSettings {
   readonly absentOwners: number;
   readonly retry: Required<RetryOptions>;
   readonly retryCapMs: number;
-  /** Undefined: only when asked for. */
+  /** Undefined means only on request. */
   readonly selfCheckPeriodMs: number | undefined;
   readonly ignoredResources: readonly GroupResourceName[];
   readonly orphanBarrier: 'on' | 'off';
   readonly orphanRecords: CollectFlags['orphanRecords'];
   readonly unservedVersions: UnservedVersions;
-  /** Undefined: without leader election. */
+  /** Undefined means without leader election. */
   readonly lease: LeaseSettings | undefined;
-  /** Undefined: no limit (BETTER-19). */
+  /** Undefined means no limit (BETTER-19). */
   readonly rate: RequestRate | undefined;
   readonly contentType: KubeApiContentType;
 }
 
-/** The lease by which kube-controller-manager, and with it the collector of most clusters, is known (COL-204, COL-214). */
+/** The lease of kube-controller-manager, which runs the collector of most clusters (COL-204, COL-214). */
 export const otherCollectorsLease = { namespace: 'kube-system', name: 'kube-controller-manager' } as const;
 
 const MAX_WORKERS = 1000;
@@ -75,7 +75,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     },
     retryCapMs,
     selfCheckPeriodMs: selfCheckPeriodOf(flags.selfCheckPeriod),
-    // Events are never collected (COL-203), whatever else is left alone.
+    // Events are never collected (COL-203).
     ignoredResources: [...defaultIgnoredResources, ...ignoredOf(flags.gcIgnoredResources ?? [])],
     orphanBarrier: isOn('--orphan-barrier', flags.orphanBarrier) ? 'on' : 'off',
     orphanRecords: flags.orphanRecords,
@@ -102,7 +102,7 @@ function numberOf(flag: string, text: string, { least, most }: Range): number {
   throw new CommandError(`invalid ${flag} "${text}"`, `Give a number from ${least} to ${most}.`);
 }
 
-/** After the first failure of an object, and the longest. */
+/** The waits after the first failure of an object, and the maximum. */
 function waitsOf({ retryBase, retryCap }: CollectFlags): { readonly baseMs: number; readonly retryCapMs: number } {
   const baseMs = durationOf('--retry-base', retryBase, { least: 1, most: DAY_MS });
   const retryCapMs = durationOf('--retry-cap', retryCap, { least: 5, most: DAY_MS });
@@ -159,7 +159,7 @@ function ignoredOf(lists: readonly string[]): GroupResourceName[] {
           'Give GROUP/RESOURCE in the plural, for example apps/replicasets, or only RESOURCE of the core group, for example secrets.',
         );
       }
-      // No server has a group of such a name: a definition's has a dot.
+      // No server has a group with such a name, because the group of a definition contains a dot.
       if (/^v\d+((alpha|beta)\d+)?$/.test(group)) {
         throw new CommandError(
           `invalid --gc-ignored-resources entry "${entry}": ${group} is a version, not a group`,

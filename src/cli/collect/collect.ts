@@ -39,11 +39,11 @@ import { writeGuard } from '../flags/write-guard.ts';
 
 const clock = systemClock;
 const random = systemRandom;
-/** For requests that name no other time. The server ends what is no watch after a minute itself. */
+/** Timeout of requests without their own. The server itself ends all requests except watches after a minute. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const STARTED_POLL_MS = 20;
 
-/** Collects, or observes, until SIGINT or SIGTERM. Resolves with the exit code; rejects with what keeps it from working. */
+/** Collects or observes until SIGINT or SIGTERM. Resolves with the exit code; rejects with the error that prevents it. */
 export async function collect(flags: CollectFlags, terminal: Terminal): Promise<number> {
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort());
@@ -120,7 +120,7 @@ function assemble(options: {
   readonly config: ClientConfig;
   readonly logger: Logger;
   readonly explain: boolean;
-  /** Holds all requests to one cluster, those of the election too. */
+  /** Restricts all requests to one cluster, including those of the election. */
   readonly identity: ClusterIdentity;
 }): Parts {
   const { settings, config, logger, explain, identity } = options;
@@ -136,7 +136,7 @@ function assemble(options: {
     userAgent: `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`,
     defaultTimeoutMs: REQUEST_TIMEOUT_MS,
   };
-  // For the lease alone: it has to be renewed however many requests wait for their turn, and to be taken by who may not write yet.
+  // A client only for the lease, which must be renewed while other requests wait, and acquired before writes are allowed.
   const client = new RestClient({ ...common, interceptors: [identity.intercept, counted] });
   const elector =
     lease &&
@@ -196,14 +196,14 @@ function assemble(options: {
     logger,
     metrics,
   });
-  // The guard is asked when the first request is sent, which is after all of this.
+  // The guard calls it with the first request, which comes after all of this.
   function mayWrite(): boolean {
     return leadership.mayWrite;
   }
   return { collector, leadership, client, metrics };
 }
 
-/** Reports whether another collector runs: one inside the API server in every mode, and with `auto` what a lease or a probe proves. */
+/** Reports whether another collector runs: in every mode one inside the API server, and with `auto` one that a lease or a probe proves. */
 async function watchOther(
   settings: CollectSettings,
   client: RestClient,
@@ -218,7 +218,7 @@ async function watchOther(
   ]);
 }
 
-/** Goes by the lease of kube-controller-manager, or by a probe where one may be made. */
+/** Watches the lease of kube-controller-manager, or probes where that is allowed. */
 function watchElsewhere(
   { probe: namespace, lease }: CollectSettings,
   client: RestClient,
@@ -238,7 +238,7 @@ function watchElsewhere(
   }).run(signal);
 }
 
-/** First the work ends and the lease is released, then the watches end (COL-215). */
+/** The work ends first and the lease is released, then the watches end (COL-215). */
 async function run(options: {
   readonly collector: GarbageCollector;
   readonly leadership: Leadership;
@@ -302,7 +302,7 @@ function serverOf(master: string): string {
   throw new CommandError(`invalid --master "${master}"`, 'Give a URL such as https://10.0.0.1:6443.');
 }
 
-/** The reason why a file cannot be read. */
+/** True for a file that cannot be read. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }

@@ -8,8 +8,8 @@ import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
 /**
- * The result of the probe: a collector removed it, none did, the server says that there can be none (`refused`), or the result is unknown
- * (`failed`), which says nothing about the next time.
+ * The result of the probe: a collector removed it, none did, the server proves that there can be no probe (`refused`), or the result is
+ * unknown (`failed`), which says nothing about the next attempt.
  */
 export type ProbeOutcome =
   | { readonly probe: 'collected'; readonly afterMs: number }
@@ -18,48 +18,48 @@ export type ProbeOutcome =
   | { readonly probe: 'failed'; readonly detail: string };
 
 export interface CollectorProbeOptions {
-  /** May write, whatever the mode. */
+  /** A client that may write in any mode. */
   readonly client: RestClient;
   readonly clock: Clock;
   readonly random: Random;
-  /** Where the probe is created. */
+  /** The namespace of the probe. */
   readonly namespace: string;
 }
 
-/** How long a collector has to find it. kube-controller-manager needs less than one, its monitors being in place. */
+/** Time that a collector has to find the probe. kube-controller-manager needs less than a second once its monitors run. */
 const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 1000;
 const TIMEOUT_MS = 5000;
-/** Attempts to remove the probe again, one poll apart. */
+/** Attempts to remove the probe, one poll apart. */
 const CLEAN_UP_ATTEMPTS = 5;
 
-/** Codes of a creation that is not allowed or denied. A webhook that denies without a code makes it 400. */
+/** Statuses of a creation that is forbidden or denied. A webhook that denies without a code makes it 400. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 422]);
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' } as const;
 
-/** One that is there, or may be. */
+/** A probe that exists, or may exist. */
 interface Probe {
   readonly ref: ResourceRef;
-  /** Undefined while it is not known whether it was created. */
+  /** Undefined while it is unknown whether it was created. */
   readonly uid: string | undefined;
 }
 
 /**
- * Asks by deed whether another collector runs: an empty ConfigMap that refers to an owner which never was is garbage, and
- * whoever takes it away is a collector. It is deleted again when nobody does. Only while this process does not collect. None
- * is created while the one before could not be deleted.
+ * Proves by experiment whether another collector runs: an empty ConfigMap with an owner that never existed is garbage, and only a collector
+ * deletes it. Otherwise this class deletes it. It is used only while this process does not collect, and no probe is created while the
+ * previous one still exists.
  */
 export class CollectorProbe {
   readonly #options: CollectorProbeOptions;
-  /** Not yet deleted for certain. */
+  /** A probe that may still exist. */
   #left: Probe | undefined;
 
   constructor(options: CollectorProbeOptions) {
     this.#options = options;
   }
 
-  /** Rejects with an AbortError when aborted; the probe is taken away also then. */
+  /** Rejects with an AbortError if aborted; the probe is removed in that case too. */
   async run(signal: AbortSignal): Promise<ProbeOutcome> {
     try {
       await this.#takeAway(signal);
@@ -106,7 +106,7 @@ export class CollectorProbe {
   async #isGone(ref: ResourceRef, uid: string | undefined, signal: AbortSignal): Promise<boolean> {
     try {
       const { metadata } = await this.#options.client.get<KubeObject>(ref, { signal, timeoutMs: TIMEOUT_MS });
-      // Being deleted is the same: nobody else has a reason to.
+      // Being deleted counts as well, because nobody else has a reason to delete it.
       return metadata?.uid !== uid || (metadata?.deletionTimestamp ?? null) !== null;
     } catch (error) {
       if (isObjectNotFound(error, ref.name ?? '')) return true;
@@ -114,7 +114,7 @@ export class CollectorProbe {
     }
   }
 
-  /** Not bound to a signal: what was created goes, if the server answers at all. */
+  /** Not bound to a signal: the created probe is removed if the server answers at all. */
   async #cleanUp(): Promise<void> {
     for (let attempt = 1; attempt <= CLEAN_UP_ATTEMPTS; attempt++) {
       try {
@@ -125,7 +125,7 @@ export class CollectorProbe {
     }
   }
 
-  /** Without the uid it is not known whether the creation happened; the name is ours alone. Rejects when it may still be there. */
+  /** Without the uid it is unknown whether it was created; the name is unique to this process. Rejects if it may still exist. */
   async #takeAway(signal?: AbortSignal): Promise<void> {
     if (this.#left === undefined) return;
     const { ref, uid } = this.#left;
@@ -140,7 +140,7 @@ export class CollectorProbe {
   }
 }
 
-/** By the API server itself: what a proxy says passes. */
+/** True for a refusal by the API server itself; an error of a proxy is temporary. */
 function isRefusal(error: unknown, namespace: string): error is StatusError {
   if (!(error instanceof StatusError) || hasStatusCause(error, 'UnexpectedServerResponse')) return false;
   return REFUSALS.has(error.code) || isObjectNotFound(error, namespace);

@@ -5,15 +5,15 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { OtherCollector } from './other-collector.ts';
 import { DEBUG_BASES } from '../../collector/observation/debug-handler.ts';
 
-/** Whether the API server runs a collector of its own, as `kubegc up` does. `unknown`: it did not say. */
+/** Whether the API server has a collector of its own, like `kubegc up`. `unknown` if it did not answer. */
 export type EmbeddedCollector = 'runs' | 'absent' | 'unknown';
 
 const LOOK_EVERY_MS = 10_000;
 const TIMEOUT_MS = 5000;
 
 /**
- * Reports whether the API server is kubegc with its own collector, until aborted: at once, and whenever that changes. Only reads. A server
- * that does not answer, or that refuses the debug page, is `unknown`.
+ * Reports whether the API server is kubegc with its own collector, until aborted: at once, and after each change. Only reads. A server that
+ * does not answer, or that refuses the debug page, is `unknown`.
  */
 export async function watchEmbeddedCollector(
   { client, clock }: { readonly client: RestClient; readonly clock: Clock },
@@ -36,7 +36,7 @@ export async function watchEmbeddedCollector(
   }
 }
 
-/** Puts together what is known of a collector inside the API server and of one elsewhere. Reports nothing before both are known. */
+/** Combines the knowledge about a collector inside the API server and one elsewhere. Reports nothing before both are known. */
 export class CombinedVerdict {
   readonly #onChange: (verdict: OtherCollector) => void;
   #embedded: EmbeddedCollector | undefined;

@@ -5,8 +5,8 @@ import { tookEffect } from '../../collector/workers/accepted-writes.ts';
 import type { ActionResult, CarriedOut } from '../../collector/workers/decision.ts';
 
 /**
- * A decision as one line of the log: why in words, then the object, what was done about it, what was tried and did not take effect, what
- * the answers to its writes came to, and the reason's name.
+ * A decision as one line of the log: the reason in words, the object, the actions, failed attempts, the results of writes, and the reason's
+ * name.
  */
 export function explainDecision({ uid, identity, queuedFor, verdict, reason, decided, results, barrier }: CarriedOut): {
   readonly message: string;
@@ -33,7 +33,7 @@ export function explainDecision({ uid, identity, queuedFor, verdict, reason, dec
   };
 }
 
-/** Only for a write: whether this write changed the object. */
+/** Only for a write: true if this write changed the object. */
 function tookPlace({ answered, withheld }: ActionResult): boolean {
   return withheld !== true && (answered === undefined || tookEffect(answered));
 }

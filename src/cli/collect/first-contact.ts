@@ -25,8 +25,8 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Asks the server anything, again and again until it answers: a server may start later than its client. A failure that time does not repair,
- * such as of credentials and certificates, is a {@link CommandError}. Rejects with an AbortError when aborted.
+ * Retries a request until the server answers, because a server may start later than its client. A permanent failure, such as of credentials
+ * and certificates, is a {@link CommandError}. Rejects with an AbortError if aborted.
  */
 export async function firstContact(options: FirstContactOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, random, logger, server } = options;
@@ -70,7 +70,7 @@ function refuseIfHopeless(error: unknown, { server, source }: FirstContactOption
   }
 }
 
-/** OpenSSL names the cause in the code or in the text, depending on the release of Node. */
+/** OpenSSL names the cause in the code or in the text, depending on the version of Node. */
 function handshakeProblem({ message, cause }: TransportError, source: string): { what: string; advice: string } {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const told = `${code} ${message}`.replaceAll('_', ' ');

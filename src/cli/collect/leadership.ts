@@ -8,23 +8,23 @@ import type { OtherCollector } from './other-collector.ts';
 
 export interface LeadershipOptions {
   readonly mode: CollectFlags['mode'];
-  /** Undefined: nobody else is asked. */
+  /** Undefined if there is no election. */
   readonly elector: LeaderElector | undefined;
   /** Reports whether another collector runs, until aborted. Nothing is collected before the first report. */
   readonly watchOther: (signal: AbortSignal, onChange: (verdict: OtherCollector) => void) => Promise<void>;
-  /** Does the work until aborted. */
+  /** Works until aborted. */
   readonly lead: (signal: AbortSignal) => Promise<void>;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 /**
- * Decides when this process may collect: never (`observe`); else while it holds its lease and `watchOther` reports that no other collector
- * runs. With `collect` only a collector inside the API server counts as another one.
+ * Decides when this process may collect: in `observe` never; otherwise while it holds its lease and `watchOther` reports that no other
+ * collector runs. In `collect`, only a collector inside the API server counts as another one.
  */
 export class Leadership {
   readonly #options: LeadershipOptions;
-  /** No reason against collecting is known. */
+  /** True if no reason against collecting is known. */
   #allowed = false;
   #acting = false;
 
@@ -37,12 +37,12 @@ export class Leadership {
     });
   }
 
-  /** To be asked right before each write. */
+  /** It must be checked directly before each write. */
   get mayWrite(): boolean {
     return this.#allowed && this.#acting && (this.#options.elector?.leading ?? true);
   }
 
-  /** Resolves when aborted and nothing is under way any more. */
+  /** Resolves once it was aborted and nothing is in progress. */
   async run(parent: AbortSignal): Promise<void> {
     const { mode, logger } = this.#options;
     if (mode === 'observe') {

@@ -6,24 +6,27 @@ import { type Lease, observeLease, type ObservedLease } from '../../client/elect
 import { LEASES } from '../../client/election/leader-elector.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
-/** Whether another collector runs, and what says so: its lease, or what became of a probe. */
+/** Whether another collector runs, with the evidence: its lease, or the result of a probe. */
 export type OtherCollector =
-  /** `peerLeads`: an instance of kubegc leads, and has found that no other collector runs. `asked`: `--mode collect` does not ask. */
+  /**
+   * `peerLeads` means that an instance of kubegc leads and has found no other collector. `asked` means that `--mode collect` skips the
+   * check.
+   */
   | { readonly runs: 'no'; readonly why: 'notRenewed' | 'probeKept' | 'peerLeads' | 'asked' }
-  /** `holder` of the lease; empty when there is none. `embedded`: the API server is kubegc and collects itself. */
+  /** `holder` of the lease; empty if there is none. `embedded` means that the API server is kubegc with its own collector. */
   | { readonly runs: 'yes'; readonly why: 'renewed' | 'probeCollected' | 'embedded'; readonly holder: string }
-  /** Too little is known so far, or it cannot be known. `noLease` proves nothing: a collector without leader election has none. */
+  /** Too little is known so far, or it cannot be known. `noLease` proves nothing, because a collector without leader election has none. */
   | {
       readonly runs: 'unknown';
       readonly why: 'firstLook' | 'noLease' | 'forbidden' | 'unreadable' | 'probing' | 'probeFailed';
       readonly detail: string;
-      /** The holder of the lease, as far as it was read. */
+      /** The holder of the lease at its last read. */
       readonly holder?: string;
     };
 
-/** A lease that was not renewed for this many of its durations is nobody's: its holder had time to come back or be replaced. */
+/** A lease that was not renewed for this many of its durations is abandoned, because its holder had time to come back or be replaced. */
 const SILENT_DURATIONS = 2;
-/** A released lease says one second, which is no measure of how soon the next one takes it. */
+/** A released lease has a duration of one second, which does not show how soon the next holder acquires it. */
 const LEAST_DURATION_MS = 15_000;
 const LOOK_EVERY_MS = 2000;
 const TIMEOUT_MS = 5000;
@@ -31,24 +34,24 @@ const TIMEOUT_MS = 5000;
 /** The state between two polls. */
 export interface Sighting {
   readonly observed: ObservedLease | undefined;
-  /** The lease was seen to appear or to change. */
+  /** True if the lease was seen to appear or to change. */
   readonly renewedOnce: boolean;
 }
 
-/** Another poll of the lease: undefined when there is none. */
+/** The state after another poll of the lease, which is undefined if there is none. */
 function nextSighting(previous: Sighting | undefined, lease: Lease | undefined, monotonic: number): Sighting {
   const observed = observeLease(previous?.observed, lease, monotonic);
   const changed = previous !== undefined && observed?.observedAt !== previous.observed?.observedAt;
   return { observed, renewedOnce: observed !== undefined && (changed || previous?.renewedOnce === true) };
 }
 
-/** The lease could not be read, so its silence begins anew: its holder may not reach the server either. */
+/** The lease could not be read, so the wait starts again: its holder may not reach the server either. */
 function unseen(sighting: Sighting | undefined, monotonic: number): Sighting | undefined {
   if (sighting?.observed === undefined) return sighting;
   return { ...sighting, observed: { ...sighting.observed, observedAt: monotonic } };
 }
 
-/** Whether the other one runs, going by what this process saw the lease do, never by the times in it. */
+/** Decides whether the other one runs by observed changes of the lease, never by the times in it. */
 function judgeOther({ observed, renewedOnce }: Sighting, monotonic: number): OtherCollector {
   if (observed === undefined) {
     return { runs: 'unknown', why: 'noLease', holder: '', detail: 'a collector without leader election has no lease' };
@@ -70,7 +73,7 @@ export interface OtherCollectorOptions {
   readonly clock: Clock;
   readonly namespace: string;
   readonly name: string;
-  /** Called with every change of the verdict, and with the first one. */
+  /** Called with the first verdict and every change of it. */
   readonly onChange: (verdict: OtherCollector) => void;
 }
 

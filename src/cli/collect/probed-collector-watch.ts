@@ -12,20 +12,17 @@ export interface ProbedCollectorWatchOptions {
   readonly probe: Pick<CollectorProbe, 'run'>;
   /** The lease of kube-controller-manager. */
   readonly watchOther: WatchLease;
-  /** The lease that this program's own instances share; undefined without leader election. */
+  /** The lease that instances of kubegc share; undefined without leader election. */
   readonly watchPeers: WatchLease | undefined;
   readonly clock: Clock;
   readonly onChange: (verdict: OtherCollector) => void;
 }
 
-/** While another one collects it is asked again after this long, ms. */
+/** Interval between probes while another collector runs, ms. */
 const AGAIN_MS = 10 * 60_000;
-/** While the result is unknown, the probe is repeated after this long, doubled each time up to {@link AGAIN_MS}, ms. */
+/** Interval between probes while the result is unknown, doubled each time up to {@link AGAIN_MS}, ms. */
 const SOON_MS = 5000;
-/**
- * So many in a row are taken to last. A server that has just started refuses what it allows a moment later, when it has read its
- * roles.
- */
+/** Number of consecutive refusals that count as permanent. A server that has just started refuses requests until it has read its roles. */
 const LASTING_REFUSALS = 3;
 
 /**
@@ -36,7 +33,7 @@ const LASTING_REFUSALS = 3;
 export class ProbedCollectorWatch {
   readonly #options: ProbedCollectorWatchOptions;
   #lease: OtherCollector | undefined;
-  /** The holder of the lease; undefined before it was read, empty when nobody holds it. */
+  /** The holder of the lease; undefined before it was read, empty if there is none. */
   #holder: string | undefined;
   #verdict: OtherCollector | undefined;
   /** In a row. */
@@ -74,13 +71,13 @@ export class ProbedCollectorWatch {
     if (holder === this.#holder) return;
     const first = this.#holder === undefined;
     this.#holder = holder;
-    // A holder that goes is no reason to stop what is going on.
+    // A holder that disappears is no reason to stop.
     if (!first && (holder !== '' || this.#verdict?.runs !== 'no')) this.#askAgain();
   }
 
   async #judge(signal: AbortSignal): Promise<OtherCollector> {
     if (await this.#peerLeads(signal)) return { runs: 'no', why: 'peerLeads' };
-    // Whoever collects stops before the probe is there; who only observes has nothing to stop.
+    // A process that collects must stop before the probe exists; one that observes has nothing to stop.
     if (this.#verdict === undefined || this.#verdict.runs === 'no') {
       this.#tell({ runs: 'unknown', why: 'probing', detail: 'a probe shows whether somebody collects it' });
     }
@@ -88,7 +85,7 @@ export class ProbedCollectorWatch {
     this.#refusals = outcome.probe === 'refused' ? this.#refusals + 1 : 0;
     switch (outcome.probe) {
       case 'collected':
-        // By an instance of ours that has begun to lead meanwhile?
+        // An instance of kubegc that became the leader meanwhile may have removed it.
         if (await this.#peerLeads(signal)) return { runs: 'no', why: 'peerLeads' };
         return { runs: 'yes', why: 'probeCollected', holder: this.#holder ?? '' };
       case 'kept':
@@ -101,7 +98,7 @@ export class ProbedCollectorWatch {
     }
   }
 
-  /** Another instance of ours renews our lease. */
+  /** True if another instance of kubegc renews the lease. */
   async #peerLeads(signal: AbortSignal): Promise<boolean> {
     const { watchPeers } = this.#options;
     if (watchPeers === undefined) return false;
@@ -116,7 +113,7 @@ export class ProbedCollectorWatch {
     return leads;
   }
 
-  /** Until the lease has another holder, or it is time to ask again. A process that collects cannot probe. */
+  /** Waits until the lease has another holder, or the next probe is due. A process that collects cannot probe. */
   async #untilDue(signal: AbortSignal): Promise<void> {
     using waiting = linkSignals(signal);
     this.#askAgain = () => waiting.abort();

@@ -13,19 +13,19 @@ import type { Terminal } from '../process/terminal.ts';
 import { kubegcVersion } from '../process/version.ts';
 import type { ClusterFlags } from './cluster-options.ts';
 
-/** A connection to the cluster that a command is about. Close it when the command ends. */
+/** A connection to the cluster of a command. The command closes it at its end. */
 export interface ClusterAccess {
   readonly client: RestClient;
   /** `https://host:port` */
   readonly server: string;
   /** Name of the context, or `in-cluster`. */
   readonly source: string;
-  /** The namespace asked for, or that of the context. */
+  /** The requested namespace, or that of the context. */
   readonly namespace: string;
   close(): Promise<void>;
 }
 
-/** Opens a connection; sends nothing yet. Warnings of the server go to stderr once each. Throws a {@link CommandError}. */
+/** Opens a connection without sending anything. Each warning of the server is printed once on stderr. Throws a {@link CommandError}. */
 export async function openCluster(flags: ClusterFlags, terminal: Terminal): Promise<ClusterAccess> {
   const timeoutMs = requestTimeoutOf(flags.requestTimeout);
   const config = await clientConfig(flags);
@@ -36,7 +36,7 @@ export async function openCluster(flags: ClusterFlags, terminal: Terminal): Prom
     userAgent: `kubectl-cascade/${kubegcVersion} (${process.platform}/${process.arch})`,
     defaultTimeoutMs: timeoutMs,
     onWarning: ({ text }) => {
-      // Every kind is listed: what is deprecated of them nobody here has chosen.
+      // All kinds are listed, so warnings about deprecated ones do not concern the user.
       if (warned.has(text) || / is deprecated in v/.test(text)) return;
       warned.add(text);
       terminal.stderr(`Warning: ${text}\n`);
@@ -52,7 +52,7 @@ export async function openCluster(flags: ClusterFlags, terminal: Terminal): Prom
 }
 
 /**
- * Opens a connection, runs the command and closes it. A failure of the cluster or the network becomes a {@link CommandError} in
+ * Opens a connection, runs the command and closes it. Converts a failure of the cluster or the network to a {@link CommandError} in
  * kubectl's words, with the next step.
  */
 export async function withCluster<T>(
@@ -70,7 +70,7 @@ export async function withCluster<T>(
   }
 }
 
-/** Whether the kubeconfig trusts no signer of the certificate, in Node's words. */
+/** True if the kubeconfig trusts no signer of the certificate, in Node's words. */
 function isUntrusted(error: TransportError): boolean {
   const text = `${error.message} ${error.cause instanceof Error ? `${error.cause.message} ${'code' in error.cause ? String(error.cause.code) : ''}` : ''}`;
   return /self[- ]signed certificate|unable to (verify|get)|certificate signature failure|SELF_SIGNED|UNABLE_TO/i.test(
@@ -108,14 +108,14 @@ function asCommandError(error: unknown, { server, source }: ClusterAccess): unkn
   return error;
 }
 
-/** Milliseconds, of a bare number of seconds too, as kubectl takes it; 0 is kubectl's word for no limit. */
+/** Milliseconds. As in kubectl, a bare number is in seconds, and 0 means no limit. */
 function requestTimeoutOf(text: string): number {
   if (/^0+[a-z]*$/.test(text)) return NO_LIMIT_MS;
   const duration = /^\d+$/.test(text) ? `${text}s` : text;
   return durationOf('--request-timeout', duration, { least: 1, most: 24 * NO_LIMIT_MS });
 }
 
-/** A request that takes longer does not come back. */
+/** A request that takes longer will never be answered. */
 const NO_LIMIT_MS = 60 * 60_000;
 
 async function clientConfig(flags: ClusterFlags): Promise<ClientConfig> {
@@ -159,7 +159,7 @@ function userFieldsOf(flags: ClusterFlags) {
   return present({ token, username, password, clientCertificate, clientKey, impersonate });
 }
 
-/** Without what is undefined. */
+/** The object without undefined fields. */
 function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>;

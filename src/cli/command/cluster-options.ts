@@ -1,6 +1,6 @@
 import type { CommandOption } from './command-option.ts';
 
-/** Which cluster and namespace a command is about, as the command line gives it. */
+/** The flags that select the cluster and namespace of a command. */
 export interface ClusterFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -23,7 +23,7 @@ export interface ClusterFlags {
   readonly insecureSkipTlsVerify?: string | true;
 }
 
-/** kubectl's flags for the cluster, in every command that talks to one. */
+/** kubectl's flags for the cluster, for every command that uses one. */
 export const clusterOptions: readonly CommandOption[] = [
   { flags: '-n, --namespace <NAMESPACE>', description: 'namespace; else that of the context' },
   { flags: '--context <NAME>', description: 'context of the kubeconfig' },

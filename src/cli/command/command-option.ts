@@ -8,7 +8,7 @@ export interface CommandOption {
   readonly choices?: readonly string[];
   /** May be given several times; the value is a list. */
   readonly repeatable?: true;
-  /** Accepted and in the reference page, but not in `--help`: kubectl's own help has it. */
+  /** Accepted and in the reference page, but not in `--help`, because kubectl's own help describes it. */
   readonly hidden?: true;
 }
 

@@ -1,4 +1,4 @@
-/** Exit codes of every command: scripts rely on them. */
+/** The exit codes of all commands. Scripts rely on them. */
 export const EXIT_DONE = 0;
 export const EXIT_ERROR = 1;
 /** A check found something. */

@@ -1,29 +1,29 @@
 import type { Command, Option } from 'commander';
 
-/** One thing that may be typed next. */
+/** One possible next word. */
 export interface Choice {
   readonly value: string;
   readonly description?: string;
 }
 
-/** The words that may be typed next: known ones, or a list that has to be read first. */
+/** The possible next words: known ones, or a list to read. */
 export type CompletionRequest =
   | { readonly want: 'choices'; readonly choices: readonly Choice[] }
   | { readonly want: 'files' }
   | { readonly want: 'namespaces' | 'contexts' | 'clusters' | 'users' | 'records' }
-  /** `TYPE`, or `TYPE/NAME` when `slashed`. */
+  /** `TYPE`, or `TYPE/NAME` if `slashed`. */
   | { readonly want: 'types'; readonly slashed: boolean }
   | { readonly want: 'names'; readonly type: string; readonly prefix: string; readonly taken: readonly string[] };
 
-/** The request, the beginning of the word, and the flags that were typed before. */
+/** The request, the beginning of the word, and the previous flags. */
 export interface Completion {
   readonly request: CompletionRequest;
   readonly toComplete: string;
-  /** By attribute name, as commander gives them. */
+  /** By attribute name, as in commander. */
   readonly flags: Readonly<Record<string, string>>;
 }
 
-/** Flags whose values are read from somewhere. */
+/** Flags whose values are read from the cluster or the kubeconfig. */
 const VALUES: Readonly<Record<string, 'namespaces' | 'contexts' | 'clusters' | 'users'>> = {
   '--namespace': 'namespaces',
   '--context': 'contexts',
@@ -32,8 +32,8 @@ const VALUES: Readonly<Record<string, 'namespaces' | 'contexts' | 'clusters' | '
 };
 
 /**
- * Finds out which words may follow a command line whose last word is not ended. Pure: nothing is read.
- * @param words those after the command's own name; the last is the one to complete, and may be empty
+ * Determines the possible next words of a command line whose last word is incomplete. Pure: it reads nothing. @param words the words after
+ * the command's own name; the last is the one to complete, and may be empty
  */
 export function completionOf(root: Command, words: readonly string[]): Completion {
   const toComplete = words.at(-1) ?? '';

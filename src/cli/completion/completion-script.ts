@@ -5,7 +5,7 @@ import { CommandError } from '../process/command-error.ts';
 const shells = ['bash', 'zsh', 'fish'] as const;
 
 interface Words {
-  /** The commands that lead here, without the program's name. */
+  /** The words of the command, without the program's name. */
   readonly path: readonly string[];
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly flags: readonly { readonly name: string; readonly description: string; readonly takesFile: boolean }[];
@@ -89,7 +89,7 @@ function fish(all: readonly Words[]): string {
   return `# fish completion for kubegc. Load it with: kubegc completion fish | source\n${lines.join('\n')}\n`;
 }
 
-/** The completion script for a shell, made from the command tree itself so that it cannot fall behind it. */
+/** The completion script for a shell, generated from the command tree so that it is always current. */
 export function completionScript(shell: string, program: Command): string {
   const all = wordsOf(program, []);
   switch (shell) {

@@ -12,21 +12,20 @@ import { systemKubeconfigIo } from '../process/system-kubeconfig-io.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { type Choice, type Completion, completionOf } from './completion-request.ts';
 
-/** cobra's directives, of which kubectl hands the sum to the shell. */
+/** Directives of cobra. kubectl passes their sum to the shell. */
 const NO_SPACE = 2;
 const NO_FILES = 4;
 const DEFAULT = 0;
 
-/** A person waits for it at the keyboard. */
+/** A short timeout, because a person waits at the keyboard. */
 const TIMEOUT = '3s';
-/** More names than this help nobody. */
+/** Maximum number of names. */
 const MOST_NAMES = 500;
 
 /**
- * Answers kubectl's plugin completion (`kubectl_complete-PLUGIN`): a choice a line, then `:` and a directive. A list that cannot be read has no choices:
- * a completion prints no error between the words that a person types.
- * @param root has the command `cascade`
- * @param words `cascade` or `cascade undelete`, then those that were typed
+ * Answers kubectl's plugin completion (`kubectl_complete-PLUGIN`): one choice per line, then `:` and a directive. A list that cannot be
+ * read has no choices, because a completion must not print errors. @param root has the command `cascade` @param words `cascade` or `cascade
+ * undelete`, then the words of the command line
  */
 export async function completePlugin(root: Command, words: readonly string[], terminal: Terminal): Promise<number> {
   const silent: Terminal = { stdout: () => undefined, stderr: () => undefined, columns: 80 };

@@ -19,7 +19,7 @@ import type { Terminal } from '../process/terminal.ts';
 import { untilParentEnds, untilSignal } from '../process/termination.ts';
 import { kubegcVersion, kubernetesVersion } from '../process/version.ts';
 
-/** Flags that mean here what they mean to kube-apiserver. */
+/** Flags with the same meaning as in kube-apiserver. */
 const understood: Readonly<Record<string, string>> = {
   'advertise-address': 'accepted',
   'allow-privileged': 'accepted',
@@ -40,7 +40,7 @@ const understood: Readonly<Record<string, string>> = {
   'tls-private-key-file': 'its key',
 };
 
-/** kube-apiserver's own. */
+/** kube-apiserver's default. */
 const DEFAULT_PORT = '6443';
 const DEFAULT_ADDRESS = '127.0.0.1';
 /** The stand-in answers at once; a real etcd that was just started needs a moment. */
@@ -48,19 +48,21 @@ const ETCD_TIMEOUT_MS = 10_000;
 const ETCD_RETRY_MS = 100;
 
 /**
- * Suites for envtest count on nobody else writing: a ServiceAccount or a ConfigMap that appears by itself breaks them, and so does a pod that
- * a controller makes. Collection and namespaces that end are what kubegc is used for.
+ * The default controllers. Suites for envtest expect no other writers: an unexpected ServiceAccount, ConfigMap or pod breaks them.
+ * Collection and the deletion of namespaces are the reasons to use kubegc.
  */
 const DEFAULT_CONTROLLERS = 'garbage-collector-controller,namespace-controller';
 
-/** `asked`: the value of `KUBEGC_CONTROLLERS`, a list as in `kubegc up --controllers`. Throws {@link CommandError} for an unknown name. */
+/**
+ * `asked` is the value of `KUBEGC_CONTROLLERS`, a list as in `kubegc up --controllers`. Throws {@link CommandError} for an unknown name.
+ */
 export function envtestControllers(asked: string | undefined): ReadonlySet<ControllerName> {
   return selectControllers([asked === undefined || asked.trim() === '' ? DEFAULT_CONTROLLERS : asked]);
 }
 
 /**
- * Runs the executable `kube-apiserver` of `kubegc envtest-assets` until a signal or the end of its parent: API server and controllers (API-565).
- * `controllers`: the value of `KUBEGC_CONTROLLERS`. Returns the exit code.
+ * Runs the executable `kube-apiserver` of `kubegc envtest-assets`, with API server and controllers (API-565), until a signal or the end of
+ * its parent. `controllers` is the value of `KUBEGC_CONTROLLERS`. Returns the exit code.
  */
 export async function runKubeApiserver(
   args: readonly string[],
@@ -115,7 +117,7 @@ export async function runKubeApiserver(
   }
 }
 
-/** Read by frameworks that want to know which flags there are. */
+/** Frameworks parse it to find supported flags. */
 function help(): string {
   const rows = Object.entries(understood).map(([name, meaning]) => `      --${name.padEnd(36)} ${meaning}\n`);
   return `kube-apiserver with a garbage collector, served by kubegc ${kubegcVersion}. Other flags are ignored.\n\n${rows.join('')}`;
@@ -127,7 +129,7 @@ function listenOf(flags: GoFlags): ListenAddress {
   return parseListenAddress(`${host}:${flags.value('secure-port') ?? DEFAULT_PORT}`, '--bind-address, --secure-port');
 }
 
-/** The first of them that decides anything here; as kube-apiserver, everything is allowed when none is named. */
+/** The first supported mode; without one, everything is allowed, as in kube-apiserver. */
 export function authorizationModeOf(flags: GoFlags): AuthorizationMode {
   const asked = flags.list('authorization-mode');
   const mode = authorizationModes.find((each) => asked.includes(each));
@@ -139,7 +141,7 @@ export function authorizationModeOf(flags: GoFlags): AuthorizationMode {
   );
 }
 
-/** Undefined where none is named. Services have addresses of IPv4 only. */
+/** Undefined if no range is given. Services only have IPv4 addresses. */
 export function serviceRangeOf(flags: GoFlags): ServiceRange | undefined {
   const asked = flags.list('service-cluster-ip-range');
   const [first] = asked.filter((range) => !range.includes(':'));
@@ -151,7 +153,7 @@ export function serviceRangeOf(flags: GoFlags): ServiceRange | undefined {
   }
 }
 
-/** Those of which something is known; the names change from one version of Kubernetes to the next. */
+/** The plug-ins that this server knows, because names differ between versions of Kubernetes. */
 export function admissionPluginsOf(flags: GoFlags, logger: Logger): PluginFlags {
   const known = new Set<string>(knownPlugins);
   const implemented = new Set<string>(implementedPlugins);
@@ -163,7 +165,7 @@ export function admissionPluginsOf(flags: GoFlags, logger: Logger): PluginFlags 
   return { enable, disable };
 }
 
-/** Undefined when the executable etcd beside this one is ours, or none is named: then nothing has to be kept elsewhere. */
+/** Undefined if the executable etcd beside this one is ours, or no etcd is given; then the data stays in memory. */
 async function realEtcd(flags: GoFlags): Promise<EtcdSettings | undefined> {
   const servers = flags.list('etcd-servers');
   const [first] = servers;

@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CommandError, systemReason } from '../process/command-error.ts';
 
-/** The program that the executables start: Node and a script, or a single executable file, which has no script. */
+/** The program of the executables: Node and a script, or a single executable file without a script. */
 export interface Program {
   readonly node: string;
   readonly script: string | undefined;
@@ -11,7 +11,7 @@ export interface Program {
 
 const HEAD = '#!/bin/sh\n# Written by kubegc envtest-assets.\n';
 
-/** The text of each executable by its name. `exec`, so that a signal reaches the program and not a shell. */
+/** The text of each executable by its name. It uses `exec`, so that a signal reaches the program and not a shell. */
 export function envtestAssets({
   node,
   script,
@@ -21,7 +21,7 @@ export function envtestAssets({
   return {
     etcd: run('etcd'),
     'kube-apiserver': run('kube-apiserver'),
-    // The first kubectl on the PATH that is not this file.
+    // Runs the first kubectl on the PATH other than this file.
     kubectl: `${HEAD}self=$(cd "\${0%/*}" && pwd -P)
 old_ifs=$IFS
 IFS=:
@@ -37,7 +37,7 @@ exit 127
   };
 }
 
-/** Writes them into a directory, which is made if needed. Resolves with its absolute path. */
+/** Writes them into a directory, which is created if needed. Resolves with its absolute path. */
 export async function writeEnvtestAssets(directory: string, program: Program): Promise<string> {
   const path = resolve(directory);
   try {

@@ -31,7 +31,7 @@ Examples:
     });
 }
 
-/** The commands behind the executables; people do not type them. */
+/** The commands behind the executables, which people do not use directly. */
 export function envtestExecutables(terminal: Terminal, setExitCode: (code: number) => void): readonly Command[] {
   return [
     executable('envtest-etcd', async (args) => {
@@ -45,7 +45,7 @@ export function envtestExecutables(terminal: Terminal, setExitCode: (code: numbe
   ];
 }
 
-/** Takes every argument as it is, `--help` too. */
+/** Passes every argument on, including `--help`. */
 function executable(name: string, run: (args: readonly string[]) => Promise<void>): Command {
   return new Command(name)
     .argument('[FLAGS...]')

@@ -10,7 +10,7 @@ import { kubegcVersion } from '../process/version.ts';
 /** The default address of etcd. */
 const DEFAULT_URL = 'http://127.0.0.1:2379';
 
-/** Flags that a framework passes; all but the first concern data, of which there is none. */
+/** Flags that a framework passes. All except the first concern data, which this program does not have. */
 const HELP = `etcd, as far as a test framework looks at it: kubegc's kube-apiserver keeps its objects itself.
 
   --listen-client-urls URLS        where /health and /version are served (${DEFAULT_URL})
@@ -20,17 +20,17 @@ const HELP = `etcd, as far as a test framework looks at it: kubegc's kube-apiser
   --unsafe-no-fsync                accepted
 `;
 
-/** The answer at the URL of etcd, so that our kube-apiserver knows that nothing is kept there. */
+/** The answer at etcd's URL by which our kube-apiserver recognizes the stand-in. */
 export interface EtcdVersion {
   readonly etcdserver: string;
   readonly etcdcluster: string;
   readonly kubegc?: string;
 }
 
-/** The API of etcd that the stand-in is like. */
+/** The version of etcd's API that the stand-in imitates. */
 const ETCD_VERSION = '3.6.0';
 
-/** Answers what envtest asks etcd for. Port 0 takes a free one. */
+/** Answers envtest's requests to etcd. Port 0 chooses a free one. */
 export class EtcdStandIn {
   readonly #server: Server;
 

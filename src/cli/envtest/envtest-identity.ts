@@ -9,14 +9,14 @@ import { CommandError, systemReason } from '../process/command-error.ts';
 import type { GoFlags } from '../flags/go-flags.ts';
 import { type IdentityOptions, type PreparedIdentity, prepareIdentity } from '../cluster/identity.ts';
 
-/** Where kube-apiserver keeps its serving certificate, and the pair's name in it. */
+/** The directory of kube-apiserver's serving certificate, and the name of its files. */
 const DEFAULT_CERT_DIR = '/var/run/kubernetes';
 const SERVING = 'apiserver';
 
 /**
- * The identity that kube-apiserver's flags give: the serving pair of `--tls-cert-file` and `--tls-private-key-file`, or
- * `apiserver.crt` and `apiserver.key` in `--cert-dir`, made there when they are missing; the authority of client certificates
- * of `--client-ca-file`; the key of `--service-account-signing-key-file`.
+ * The identity from kube-apiserver's flags: the serving pair of `--tls-cert-file` and `--tls-private-key-file`, or `apiserver.crt` and
+ * `apiserver.key` in `--cert-dir`, which are created if missing; the client authority of `--client-ca-file`; the key of
+ * `--service-account-signing-key-file`.
  */
 export async function identityOfFlags(
   flags: GoFlags,
@@ -51,7 +51,7 @@ async function givenServing(flags: GoFlags): Promise<Pair | undefined> {
   return certPem === undefined || keyPem === undefined ? undefined : { certPem, keyPem };
 }
 
-/** The pair in the directory of certificates, or a fresh pair, which is written there for clients. */
+/** The pair in the directory of certificates, or a new pair, which is written there for clients. */
 async function keptServing(flags: GoFlags, fresh: Pair): Promise<Pair> {
   const directory = flags.value('cert-dir');
   const file = (ending: string): string => join(directory ?? DEFAULT_CERT_DIR, `${SERVING}.${ending}`);
@@ -72,7 +72,7 @@ async function keptServing(flags: GoFlags, fresh: Pair): Promise<Pair> {
   return fresh;
 }
 
-/** Other kinds of keys sign nothing here: tokens of service accounts are then signed by a key of ours. */
+/** Only ECDSA keys are supported, so for others the tokens of service accounts are signed by a new key. */
 async function signingKey(flags: GoFlags, logger: Logger): Promise<string | undefined> {
   const pem = await fileOf(flags, 'service-account-signing-key-file');
   if (pem === undefined) return undefined;

@@ -8,13 +8,13 @@ export interface OptionRow {
   readonly choices?: readonly string[];
   /** May be given several times; the value is a list. */
   readonly repeatable?: true;
-  /** Heading of the help under which it stands. */
+  /** The heading of its group in the help. */
   readonly group: string;
 }
 
 const append = (value: string, previous: string[] | undefined): string[] => [...(previous ?? []), value];
 
-/** Adds the flags to a command, in the order of the rows, each under its heading. */
+/** Adds the flags to a command in the order of the rows, each under its heading. */
 export function addOptions(command: Command, rows: readonly OptionRow[]): void {
   for (const row of rows) {
     const option = new Option(row.flags, row.description).helpGroup(row.group);

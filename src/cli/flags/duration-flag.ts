@@ -1,7 +1,7 @@
 import { parseGoDuration } from '../../api/meta/duration.ts';
 import { CommandError } from '../process/command-error.ts';
 
-/** Milliseconds of a flag's duration. Throws a {@link CommandError} that names the flag. */
+/** The milliseconds of a duration flag. Throws a {@link CommandError} that names the flag. */
 export function durationOf(
   flag: string,
   text: string,

@@ -1,6 +1,6 @@
 import { CommandError } from '../process/command-error.ts';
 
-/** The values of each flag on a command line in the notation of Kubernetes' own programs, in order. */
+/** The values of each flag on a command line in Go's notation, in order. */
 export class GoFlags {
   readonly #values: ReadonlyMap<string, readonly string[]>;
 
@@ -16,21 +16,20 @@ export class GoFlags {
     return this.#values.has(name);
   }
 
-  /** The last one counts, as for them. */
+  /** The last value wins, as in Go. */
   value(name: string): string | undefined {
     return this.#values.get(name)?.at(-1);
   }
 
-  /** The values of a flag that may be repeated, and whose values are lists separated by commas. */
+  /** The values of a repeatable flag, whose values are comma-separated lists. */
   list(name: string): readonly string[] {
     return (this.#values.get(name) ?? []).flatMap((value) => value.split(',')).filter((value) => value !== '');
   }
 }
 
 /**
- * `--name=value`, `--name value`, and `--name` alone, which is `true`. A value never begins with a dash unless it is given
- * with `=`: the parser does not know which flags are switches, because programs that are started by somebody else's test
- * framework have to bear flags that they do not know.
+ * Parses `--name=value`, `--name value`, and `--name` alone, which is `true`. A value with a leading dash needs `=`. The parser does not
+ * know which flags are switches, because programs that foreign test frameworks start must accept unknown flags.
  */
 export function parseGoFlags(args: readonly string[]): GoFlags {
   const values = new Map<string, string[]>();

@@ -4,7 +4,7 @@ import { durationOf } from './duration-flag.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The times of a leader election, as texts; the same flags as of kube-controller-manager. */
+/** The times of a leader election as texts, from the flags of kube-controller-manager. */
 export interface LeaseTimeFlags {
   readonly leaderElectLeaseDuration: string;
   readonly leaderElectRenewDeadline: string;

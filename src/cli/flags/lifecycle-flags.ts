@@ -36,7 +36,7 @@ export interface LifecycleFlags {
 
 const MAX_NODES = 10_000;
 const MAX_WORKERS = 1000;
-/** The type that kube-controller-manager accepts: an int32. */
+/** The maximum that kube-controller-manager accepts: an int32. */
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** Throws a {@link CommandError} that names the flag. */
@@ -67,7 +67,7 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
   };
 }
 
-/** The flag of kind `rc` is `--concurrent-rc-syncs`, its value `concurrentRcSyncs`. */
+/** The flag of kind `rc` is `--concurrent-rc-syncs`, with the value `concurrentRcSyncs`. */
 function concurrentSyncsOf(flags: LifecycleFlags): NonNullable<LifecycleSettings['concurrentSyncs']> {
   return Object.fromEntries(
     SYNCED_KINDS.flatMap((kind) => {

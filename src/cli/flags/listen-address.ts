@@ -2,11 +2,14 @@ import { CommandError } from '../process/command-error.ts';
 
 export interface ListenAddress {
   readonly host: string;
-  /** 0 lets the system pick a free one. */
+  /** 0 lets the system choose a free one. */
   readonly port: number;
 }
 
-/** Reads HOST:PORT, [IPV6]:PORT, or :PORT, which is 127.0.0.1, not all addresses as in Go: nothing is offered to a network unasked. */
+/**
+ * Parses HOST:PORT, [IPV6]:PORT, or :PORT. Unlike in Go, :PORT means 127.0.0.1 and not all addresses, so that nothing is exposed to a
+ * network by accident.
+ */
 export function parseListenAddress(text: string, flag = '--listen'): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d+)$/.exec(text);
   const port = Number(match?.[3]);
@@ -19,7 +22,7 @@ export function parseListenAddress(text: string, flag = '--listen'): ListenAddre
   return { host: match[1] ?? (match[2] === '' || match[2] === undefined ? '127.0.0.1' : match[2]), port };
 }
 
-/** As it stands in a URL. */
+/** The host in the form of a URL. */
 export function formatHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

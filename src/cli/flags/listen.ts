@@ -2,7 +2,7 @@ import type { Server } from 'node:net';
 import { formatHost, type ListenAddress } from './listen-address.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 
-/** Lets a server listen. Throws a {@link CommandError} that names the flag when the address cannot be listened on. */
+/** Starts to listen. Throws a {@link CommandError} that names the flag if the address cannot be used. */
 export async function listen(server: Server, address: ListenAddress, flag: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
@@ -14,7 +14,7 @@ export async function listen(server: Server, address: ListenAddress, flag: strin
   }
 }
 
-/** The failure of a server to listen, with the flag that chooses another address. */
+/** The error of a server that cannot listen, with the flag that chooses another address. */
 export function cannotListen({ host, port }: ListenAddress, flag: string, cause: unknown): CommandError {
   return new CommandError(
     `cannot listen on ${formatHost(host)}:${port}: ${systemReason(cause)}`,
@@ -23,7 +23,7 @@ export function cannotListen({ host, port }: ListenAddress, flag: string, cause:
   );
 }
 
-/** The port that a server listens on: the system's choice where the address leaves it open. */
+/** The port of a listening server, which the system chooses if the address leaves it open. */
 export function portOf(server: Server, { port }: ListenAddress): number {
   const bound = server.address();
   return typeof bound === 'object' && bound !== null ? bound.port : port;

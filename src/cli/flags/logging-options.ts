@@ -1,4 +1,4 @@
-/** The flags of every command that logs; their group is last in the help. */
+/** The flags of every command that logs. Their group is last in the help. */
 export const logLevelOption = {
   group: 'Logging:',
   flags: '--log-level <LEVEL>',

@@ -50,11 +50,11 @@ function objectsIn(file: string, document: unknown): KubeObject[] {
   return [document as KubeObject];
 }
 
-/** Namespaces and definitions go first, whatever the order of the files: the others need them. */
+/** Namespaces and definitions come first, whatever the order of the files, because other objects need them. */
 const rank = ({ object }: Manifest): number =>
   object.kind === 'Namespace' ? 0 : object.kind === 'CustomResourceDefinition' ? 1 : 2;
 
-/** Reads every object of the files and directories named by `-f`. Nothing is loaded if anything cannot be read. */
+/** Reads all objects of the files and directories of `-f`. If any cannot be read, nothing is loaded. */
 export async function readManifests(paths: readonly string[]): Promise<Manifest[]> {
   if (paths.length === 0) return [];
   const { parseYamlDocuments } = await import('../../api/codec/yaml/yaml.ts');

@@ -4,15 +4,14 @@ import { abortedTransportError } from '../../client/http/transport-failure.ts';
 import { bucketRateLimiter } from '../../workqueue/rate-limiters.ts';
 
 export interface RequestRate {
-  /** Requests a second. */
+  /** Requests per second. */
   readonly qps: number;
-  /** Requests that may go at once after a pause. */
+  /** Maximum number of requests at once after a pause. */
   readonly burst: number;
 }
 
 /**
- * Holds requests back to a rate, in the order in which they come (COL-174). As many wait as the callers have under way: the
- * workers and the monitors.
+ * Delays requests to a rate, in their order (COL-174). At most as many wait as the callers have in progress: the workers and the monitors.
  */
 export function requestRate({ qps, burst }: RequestRate, clock: Clock): Interceptor {
   const bucket = bucketRateLimiter<void>({ ratePerSecond: qps, burst, clock });
@@ -20,7 +19,7 @@ export function requestRate({ qps, burst }: RequestRate, clock: Clock): Intercep
     const wait = bucket.when();
     if (wait > 0) {
       await sleep(clock, wait, request.signal).catch((error: unknown) => {
-        // Nobody is to wait behind it.
+        // The cancelled request must not delay others.
         bucket.cancelled(1);
         throw request.signal === undefined ? error : abortedTransportError(request.signal);
       });

@@ -1,6 +1,6 @@
 import type { LeaseTimeFlags } from './lease-times.ts';
 
-/** The defaults of the flags of a leader election, as those of kube-controller-manager. */
+/** The defaults of the leader election flags, which are those of kube-controller-manager. */
 export const usualLeaseTimes: LeaseTimeFlags = {
   leaderElectLeaseDuration: '15s',
   leaderElectRenewDeadline: '10s',

@@ -5,9 +5,9 @@ import { withRefusal } from '../../client/rest/with-refusal.ts';
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Lets no write out of the process while it may not act, whatever the code above believes: observers never may, a leader may
- * only while its lease certainly holds. Asked at once, and by the transport once more when it sends: until then a request may have
- * waited for its connection, and the process may have been stopped.
+ * Blocks writes while this process may not act, whatever other code assumes: an observer never may, a leader only while it certainly holds
+ * its lease. It is checked at once, and again by the transport directly before sending, because a request may have waited for its
+ * connection and the process may have been suspended.
  */
 export function writeGuard(mayWrite: () => boolean): Interceptor {
   return (request, next) => {

@@ -5,7 +5,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import { GuardAdmission } from './guard-admission.ts';
 import { mayUnprotect } from './unprotect-right.ts';
 
-/** @param connect a client of the server that the guard is in; asked for with the first request, when there is one */
+/** @param connect a client of the server that contains the guard; called with the first request, when the server exists */
 export function embeddedGuard(connect: () => RestClient, clock: Clock): GuardAdmission {
   let guard: Guard | undefined;
   return new GuardAdmission(() => {

@@ -5,7 +5,9 @@ import { messageOf } from '../../base/errors/thrown.ts';
 import type { Guard } from '../../cascade/guard/guard.ts';
 import type { GuardRequest } from '../../cascade/guard/guard-request.ts';
 
-/** The guard inside the embedded server (CAS-070). A request that it cannot judge is refused, because the lists it needs are its own server's. */
+/**
+ * The guard inside the embedded server (CAS-070). It refuses a request that it cannot judge, because its lists come from its own server.
+ */
 export class GuardAdmission implements AdmissionPlugin {
   readonly name = 'KubegcGuard';
   readonly operations = ['CREATE', 'UPDATE', 'DELETE'] as const;
@@ -16,7 +18,7 @@ export class GuardAdmission implements AdmissionPlugin {
   }
 
   validate(attributes: AdmissionAttributes): Promise<void> | undefined {
-    // Most writes create, and of those only an eviction deletes.
+    // Most writes are creates, and only an eviction among them deletes.
     if (attributes.operation === 'CREATE' && attributes.subresource !== 'eviction') return undefined;
     return this.#validate(attributes);
   }

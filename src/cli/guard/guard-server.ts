@@ -11,20 +11,20 @@ export interface GuardServerOptions {
   readonly listen: ListenAddress;
   readonly certificate: KeyCertificate;
   readonly guard: Guard;
-  /** Undefined: ready. */
+  /** Undefined if it is ready. */
   readonly notReadyBecause: () => string | undefined;
   readonly onRefused: (about: { readonly user: string; readonly message: string }) => void;
   readonly onFailed: (error: unknown) => void;
 }
 
-/** An object of 1.5 MiB twice, in JSON. */
+/** Maximum bytes of a review: an object of 1.5 MiB twice, in JSON. */
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_CONNECTIONS = 256;
-/** Reviews under way at once; an API server asks again or goes by its failure policy. */
+/** Maximum number of concurrent reviews. Beyond it, the API server uses its failure policy. */
 const MOST_REVIEWS = 64;
 const HEADERS_TIMEOUT_MS = 5000;
 
-/** The webhook over HTTPS: `/validate` for reviews, `/healthz` and `/readyz` for probes. A new certificate counts for new connections. */
+/** The webhook over HTTPS: `/validate` for reviews, `/healthz` and `/readyz` for probes. A new certificate applies to new connections. */
 export class GuardServer {
   readonly #options: GuardServerOptions;
   readonly #server: Server;
@@ -100,7 +100,7 @@ export class GuardServer {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(reviewAnswer(review.uid, verdict)));
     } catch (error) {
-      // No verdict: the failure policy of the configuration decides what becomes of the request.
+      // Without a verdict, the failure policy of the configuration decides about the request.
       onFailed(error);
       send(response, 503, `the guard could not read the cluster: ${messageOf(error)}`);
     }

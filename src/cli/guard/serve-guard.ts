@@ -22,7 +22,7 @@ import { GuardServer } from './guard-server.ts';
 import { ServingCertificate } from './serving-certificate.ts';
 import { mayUnprotect } from './unprotect-right.ts';
 
-/** As the command line gives them. */
+/** The values of the command line. */
 export interface GuardFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -43,7 +43,7 @@ export interface GuardFlags {
   readonly logFormat: 'text' | 'json';
 }
 
-/** A serving certificate is good for a year; it is replaced at the latest a month before. */
+/** Maximum renewal time. A serving certificate is valid for a year, and is replaced at least a month before its end. */
 const MOST_RENEWAL_MS = 335 * 24 * 60 * 60_000;
 
 /** Serves until SIGINT or SIGTERM, or prints. Resolves with the exit code. */
@@ -119,7 +119,7 @@ export async function serveGuard(flags: GuardFlags, terminal: Terminal): Promise
 
 const PROBE_MS = 1000;
 
-/** Ready once the API server has answered; from then on each review shows for itself whether it does. */
+/** Ready once the API server has answered; later failures show in each review. */
 async function probe(
   { client }: Awaited<ReturnType<typeof openCluster>>,
   ready: { because: string | undefined },
@@ -179,7 +179,7 @@ function serviceNames(service: string | undefined): string[] {
     : [`${name}.${namespace}`, `${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`];
 }
 
-/** The authority in a directory, which several instances may share; a new one when the directory has none. */
+/** The authority in a directory, which several instances may share. It is created if the directory has none. */
 async function authorityIn(directory: string): Promise<KeyCertificate> {
   const certFile = join(directory, 'ca.crt');
   const keyFile = join(directory, 'ca.key');

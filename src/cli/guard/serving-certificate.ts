@@ -7,14 +7,14 @@ export interface RenewalOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly hosts: readonly string[];
-  /** A certificate is replaced after this time; it is good for a year. */
+  /** Age at which a certificate is replaced; it is valid for a year. */
   readonly renewAfterMs: number;
-  /** The serving certificate to use from now on. The authority that signed it stays the same, so no configuration changes. */
+  /** The current serving certificate. Its authority stays the same, so configurations need not change. */
   readonly onRenewed: (certificate: KeyCertificate) => void;
   readonly onFailed: (error: unknown) => void;
 }
 
-/** After a failure it is tried again so much later. */
+/** Retry interval after a failure. */
 const RETRY_MS = 60_000;
 
 /** An authority of this process, and a serving certificate that is replaced long before it expires. */
@@ -29,7 +29,7 @@ export class ServingCertificate {
     this.#authority = authority;
   }
 
-  /** Makes both, or takes an authority that other instances share. */
+  /** Creates both, or uses an authority that instances share. */
   static async start(options: RenewalOptions, shared?: KeyCertificate): Promise<[ServingCertificate, KeyCertificate]> {
     const authority = shared ?? (await createCertificateAuthority(options));
     const renewing = new ServingCertificate(options, authority);

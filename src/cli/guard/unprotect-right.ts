@@ -7,7 +7,7 @@ interface AccessReview {
   readonly status?: { readonly allowed?: boolean };
 }
 
-/** Asks the API server whether the user of a request has the verb `unprotect` on the request's object. */
+/** Checks with the API server whether the user of a request has the verb `unprotect` on its object. */
 export async function mayUnprotect(client: RestClient, request: GuardRequest, signal?: AbortSignal): Promise<boolean> {
   const { user, group, version, resource, name, oldObject } = request;
   const isNamespace = group === '' && resource === 'namespaces';

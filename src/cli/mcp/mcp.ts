@@ -18,7 +18,7 @@ export async function mcp(flags: McpFlags, terminal: Terminal): Promise<number> 
   addTools(server, flags);
   const transport = new StdioServerTransport();
   const closed = new Promise<void>((settle) => {
-    // The protocol's own callbacks: the library has no events.
+    // The protocol's own callbacks, because the library has no events.
     Object.assign(server.server, {
       onclose: settle,
       onerror: (error: Error) => terminal.stderr(`error: ${error.message}\n`),

@@ -38,8 +38,8 @@ interface Deletion {
 }
 
 /**
- * Adds the tools, each of which runs a command of `kubectl cascade` with `-o json` and the credentials that the program was started with.
- * Without a digest nothing deletes.
+ * Adds the tools. Each runs a command of `kubectl cascade` with `-o json` and the credentials of the program. Without a digest nothing
+ * deletes.
  */
 export function addTools(server: McpServer, flags: McpFlags): void {
   const within = <T extends { readonly namespace?: string | undefined }>({ namespace: other }: T): McpFlags =>
@@ -189,10 +189,10 @@ export function addTools(server: McpServer, flags: McpFlags): void {
   );
 }
 
-/** Objects that a short plan lists: those that do not simply go. */
+/** Maximum number of objects in a short plan that are not simply deleted. */
 const MOST_SHOWN = 20;
 
-/** Runs a command; its document is the result, what it says beside is text. */
+/** Runs a command. Its document becomes the result, and its other output text. */
 async function documentOf(command: (terminal: Terminal) => Promise<number>): Promise<CallToolResult> {
   const out: string[] = [];
   const beside: string[] = [];

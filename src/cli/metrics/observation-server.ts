@@ -9,9 +9,9 @@ import { formatHost, type ListenAddress } from '../flags/listen-address.ts';
 
 export interface ObservationOptions {
   readonly listen: ListenAddress;
-  /** What `/metrics` and the debug pages ask for. Undefined: nobody is asked, on a loopback address only. */
+  /** The token for `/metrics` and the debug pages. If undefined, none is required, which is allowed only on a loopback address. */
   readonly token: string | undefined;
-  /** Undefined: ready. */
+  /** Undefined if it is ready. */
   readonly notReadyBecause: () => string | undefined;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   readonly debug: {
@@ -21,11 +21,11 @@ export interface ObservationOptions {
   };
 }
 
-/** Scrapes and probes are few; more connections than this are refused. */
+/** Maximum number of connections, because scrapes and probes are few. */
 const MAX_CONNECTIONS = 64;
 const HEADERS_TIMEOUT_MS = 5000;
 
-/** Health, metrics and the debug pages over plain HTTP, for probes, Prometheus and people; nothing in the cluster can be changed here. */
+/** Serves health, metrics and the debug pages over plain HTTP, for probes, Prometheus and people. It cannot change the cluster. */
 export class ObservationServer {
   readonly #options: ObservationOptions;
   readonly #server: Server;
@@ -41,7 +41,7 @@ export class ObservationServer {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** Throws a {@link CommandError} for an address that cannot, or may not, be listened on. */
+  /** Throws a {@link CommandError} for an address that cannot, or must not, be used. */
   static async start(options: ObservationOptions): Promise<ObservationServer> {
     const { host, port } = options.listen;
     if (!isLoopback(host) && options.token === undefined) {
@@ -61,7 +61,7 @@ export class ObservationServer {
     return `http://${formatHost(address.host)}:${portOf(this.#server, address)}`;
   }
 
-  /** A line for each page, its path first. */
+  /** One line for each page, with its path first. */
   #index(): string {
     const pages = [...ownPages, ...this.#options.debug.pages];
     const width = Math.max(...pages.map(({ method, path }) => method.length + path.length + 1));
@@ -76,7 +76,7 @@ export class ObservationServer {
 
   async #answer({ method = 'GET', url = '/', headers }: IncomingMessage): Promise<HttpResponse> {
     const { token, notReadyBecause, metrics, debug } = this.#options;
-    // A web page may make a browser ask loopback under a name of its own; it then says that name.
+    // A web page can make a browser call loopback under a name of its own, which the Host header then contains.
     if (token === undefined && !isLoopback(hostOf(headers.host ?? ''))) return text(421, 'ask for a loopback address');
     const path = url.split('?')[0] ?? '';
     const isDebug = debug.prefixes.some((prefix) => path.startsWith(`${prefix}/`));
@@ -85,7 +85,7 @@ export class ObservationServer {
         allow: isDebug ? 'GET, HEAD, POST' : 'GET, HEAD',
       });
     }
-    // A web page may make a browser send one, too; the browser then says whose idea it was.
+    // A web page can also make a browser send a POST, which then has an Origin header.
     if (method === 'POST' && headers.origin !== undefined) return text(403, 'not for web pages');
     if (path === '/healthz' || path === '/livez') return text(200, 'ok');
     if (path === '/readyz') {
@@ -109,7 +109,7 @@ const PLAIN = 'text/plain; charset=utf-8';
 export interface ObservationPage {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** The content of the page, a noun phrase. */
+  /** A noun phrase for the content of the page. */
   readonly shows: string;
 }
 
@@ -143,7 +143,7 @@ function hostOf(header: string): string {
   return (/^\[([^\]]*)\]/.exec(header)?.[1] ?? header.split(':')[0] ?? '').toLowerCase();
 }
 
-/** Takes the same time for every wrong token. The scheme may be written in any case (RFC 9110, 11.1). */
+/** Takes the same time for every wrong token. The scheme is case-insensitive (RFC 9110, 11.1). */
 function isBearer(header: string | undefined, token: string): boolean {
   const digest = (value: string): Buffer => createHash('sha256').update(value).digest();
   const [, shown] = /^bearer +(.*)$/i.exec(header ?? '') ?? [];

@@ -1,8 +1,8 @@
 import type { Metrics } from '../../base/metrics/metrics.ts';
 
-/** The statistics that a process has of itself; `process` of Node is one. */
+/** The statistics that a process has about itself, like Node's `process`. */
 export interface MeteredProcess {
-  /** Microseconds since it began. */
+  /** Microseconds since its start. */
   cpuUsage(): { readonly user: number; readonly system: number };
   readonly memoryUsage: { rss(): number };
   /** Seconds. */
@@ -10,8 +10,8 @@ export interface MeteredProcess {
 }
 
 /**
- * The resources that this process uses, by the names that the client libraries of Prometheus give it and the dashboards of Kubernetes'
- * components look for. `now`: ms since 1970.
+ * The resources of this process, under the metric names of Prometheus' client libraries, which dashboards of Kubernetes' components use.
+ * `now` is in ms since 1970.
  */
 export function processMetrics(metrics: Metrics, { cpuUsage, memoryUsage, uptime }: MeteredProcess, now: number): void {
   let countedSeconds = 0;

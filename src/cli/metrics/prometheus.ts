@@ -21,7 +21,7 @@ interface Sample {
 
 interface Distribution {
   readonly labels: Labels;
-  /** Observations at or below each bound, not cumulated. */
+  /** Observations at or below each bound, not cumulative. */
   readonly counts: Float64Array;
   sum: number;
   count: number;
@@ -33,13 +33,13 @@ interface Exposed {
   readonly metricName?: string;
 }
 
-/** The node that the values so far lead to: one more level for each label but the last, which leads to the series. */
+/** The tree node of some label values: one more level for each further label, until the series. */
 type Level<T> = Map<string, Level<T> | T>;
 
 /**
- * One series a label combination. Their number is what those who count make of it: labels are words of a closed set, or name what is there
- * and are forgotten with it. Found value by value: a request counts in some ten metrics, and a key joined from its labels would be garbage
- * each time.
+ * One series for each combination of labels. Callers bound their number: label values come from a closed set, or name existing things and
+ * are removed with them. Series are found value by value, because a request updates some ten metrics and a joined key would be garbage each
+ * time.
  */
 class Series<T extends object> {
   readonly #root: Level<T> = new Map();
@@ -74,12 +74,12 @@ class Series<T extends object> {
     return found;
   }
 
-  /** In the order they were first asked for. */
+  /** In the order of first use. */
   all(): readonly T[] {
     return [...this.#all];
   }
 
-  /** Costs the values of the labels before the first one that is matched by value, and what goes. */
+  /** The cost is the number of label values before the first one that is matched by value, plus the removed series. */
   deletePartialMatch(match: LabelMatch): void {
     if (Object.keys(match).every((name) => this.#labelNames.includes(name))) this.#prune(this.#root, 0, match);
   }
@@ -182,8 +182,8 @@ class RecordedHistogram implements Histogram {
 }
 
 /**
- * Keeps the numbers that the rooms report and shows them in the Prometheus text format. The numbers are plain sums here;
- * prom-client, which writes the format, is loaded at the first scrape, so that start-up does not pay for it.
+ * Collects the numbers of all rooms and shows them in Prometheus' text format. prom-client, which writes the format, is loaded at the first
+ * scrape, so that start-up does not pay for it.
  */
 export class PrometheusMetrics implements Metrics {
   readonly #recorded = new Map<string, RecordedValue | RecordedHistogram>();
@@ -215,7 +215,7 @@ export class PrometheusMetrics implements Metrics {
         name,
         get: async () => ({ name, help, type: metric.type, values: metric.values(), aggregator: 'sum' }),
       };
-      // prom-client asks a registered metric for nothing but `name` and `get()`; its types demand the whole class.
+      // prom-client uses only `name` and `get()` of a registered metric, but its types require the whole class.
       registry.registerMetric(exposed as unknown as Parameters<typeof registry.registerMetric>[0]);
     }
     return { contentType: registry.contentType, text: await registry.metrics() };

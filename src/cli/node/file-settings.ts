@@ -5,7 +5,7 @@ import { readConfiguration } from '../../nodegc/config/read-configuration.ts';
 import { ConfigurationError } from '../../nodegc/config/validate-configuration.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 
-/** Lays one file over the settings. Throws a {@link CommandError} that says whether anything was removed. */
+/** Applies the settings of one file over others. Throws a {@link CommandError} that says whether anything was removed. */
 export async function readFileSettings(path: string, base: NodeConfiguration): Promise<NodeConfiguration> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new CommandError(`cannot read the configuration ${path}: ${systemReason(error)}`, 'See --config.', {

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 const HEALTHZ_PORT = 10_248;
 const TIMEOUT_MS = 500;
 
-/** Says how a kubelet of this node shows: as a process, or by its health port; undefined when none does (NODE-140). */
+/** Describes how a kubelet of this node was found: as a process, or by its health port; undefined if there is none (NODE-140). */
 export async function findKubelet(): Promise<string | undefined> {
   const processes = await readdir('/proc').catch(() => []);
   for (const id of processes.filter((name) => /^\d+$/.test(name))) {

@@ -5,7 +5,7 @@ import type { DiskReading } from '../../nodegc/images/thresholds.ts';
 import { decideByThreshold } from '../../nodegc/images/thresholds.ts';
 import type { ImageRecord } from '../../nodegc/inventory/image-inventory.ts';
 
-/** Every JSON output has these; fields are only added within a version. */
+/** Part of every JSON output. Within a version, fields are only added. */
 export const API_VERSION = 'node.kubegc/v1alpha1';
 
 export interface DiskDocument {
@@ -22,13 +22,13 @@ export interface ImageDocument {
   readonly runtimeHandler?: string;
   readonly tags: readonly string[];
   readonly digests: readonly string[];
-  /** As the runtime reports it. */
+  /** The size that the runtime reports. */
   readonly sizeBytes: number;
-  /** The bytes that its removal alone frees; null where only the runtime's size is known. */
+  /** The bytes that its removal alone frees; null if only the runtime's size is known. */
   readonly ownBytes: number | null;
-  /** The bytes that it shares with other images; null where that is not known. */
+  /** The bytes that it shares with other images; null if unknown. */
   readonly sharedBytes: number | null;
-  /** Null where nobody knows. */
+  /** Null if unknown. */
   readonly firstDetected: string | null;
   readonly lastUsed: string | null;
 }
@@ -94,7 +94,7 @@ export function imageDocument(record: ImageRecord, shared: ImagePlan['shared']):
   };
 }
 
-/** Why an image stays although nothing protects it: the skip of the pass, else that the goal was met before. */
+/** The reason why an unprotected image stays: the pass skipped it, or had already reached its goal. */
 export function reasonsToStay(plan: ImagePlan): Map<string, { readonly rule: string; readonly detail: string }> {
   const words: Readonly<Record<string, string>> = {
     minimumAge: 'it is younger than the minimum age',

@@ -5,13 +5,13 @@ import { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { NodeEvent } from '../../nodegc/images/image-cycle.ts';
 
-/** Writes Warnings on the Node. */
+/** Writes Warning Events for the Node. */
 export interface NodeEventRecorder {
   readonly emit: (event: NodeEvent) => void;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Events on the Node, with its real uid where the API server gives it (NODE-130). */
+/** Events for the Node, with its real uid if the API server returns it (NODE-130). */
 export async function recordEvents(
   { client, nodeName }: { readonly client: RestClient; readonly nodeName: string },
   logger: Logger,

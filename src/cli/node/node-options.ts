@@ -1,6 +1,6 @@
 import type { CommandOption } from '../command/command-option.ts';
 
-/** Flags that every command of `kubegc node` has. */
+/** The flags of every `kubegc node` command. */
 export interface NodeFlags {
   readonly config?: readonly string[];
   readonly containerRuntimeEndpoint?: string;
@@ -20,7 +20,7 @@ export interface NodeFlags {
   readonly context?: string;
 }
 
-/** The kubelet's own names where it has a flag. */
+/** Names are those of the kubelet where it has the flag. */
 export const nodeOptions: readonly CommandOption[] = [
   {
     flags: '--config <FILE>',

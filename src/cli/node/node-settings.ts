@@ -6,7 +6,7 @@ import { ConfigurationError, validateConfiguration } from '../../nodegc/config/v
 import { CommandError } from '../process/command-error.ts';
 import type { NodeFlags } from './node-options.ts';
 
-/** Where runtimes have their sockets, in the order in which they are tried. */
+/** The sockets of runtimes, in the order in which they are tried. */
 const USUAL_ENDPOINTS = [
   'unix:///run/containerd/containerd.sock',
   'unix:///run/crio/crio.sock',
@@ -31,14 +31,14 @@ function durationOf(flag: string, text: string): bigint {
   }
 }
 
-/** Settings of files and flags, validated. Throws a {@link CommandError} in the kubelet's words. */
+/** Validated settings from files and flags. Throws a {@link CommandError} in the kubelet's words. */
 export async function nodeSettings(
   flags: NodeFlags,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<NodeConfiguration> {
   let settings = defaultConfiguration;
   for (const path of flags.config ?? []) {
-    // Loaded only for a file: YAML takes as much memory as all of node collection.
+    // Loaded only for a file, because YAML takes as much memory as all of node collection.
     const { readFileSettings } = await import('./file-settings.ts');
     settings = await readFileSettings(path, settings);
   }

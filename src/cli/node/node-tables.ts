@@ -6,7 +6,7 @@ import type { ImageDocument, NodePlanDocument } from './node-documents.ts';
 const bytes = (count: number): string => formatCapacity(BigInt(Math.max(0, Math.trunc(count))));
 const shortId = (id: string): string => id.replace(/^sha256:/, '').slice(0, 12);
 
-/** First tag, and how many more there are. */
+/** The first tag, and the number of others. */
 export function nameOf({ tags, digests, id }: Pick<ImageDocument, 'tags' | 'digests' | 'id'>): string {
   const [first] = tags;
   if (first === undefined) return digests[0]?.replace(/@sha256:(\w{12})\w*$/, '@sha256:$1…') ?? `<none> ${shortId(id)}`;
@@ -37,7 +37,7 @@ export function diskText(plan: NodePlanDocument): string {
   );
 }
 
-/** The removals, as a table with a line above. */
+/** The removals as a table, after a summary line. */
 export function removalText(plan: NodePlanDocument, now: number, verb = 'Would remove'): string {
   const { remove } = plan;
   if (remove.length === 0) return `${verb} no images.\n`;

@@ -16,23 +16,23 @@ import { nodeSettings } from './node-settings.ts';
 export interface OpenNode {
   readonly collection: NodeCollection;
   readonly configuration: NodeConfiguration;
-  /** For events and pods; undefined without `--pods apiserver`. */
+  /** For Events and pods; undefined without `--pods apiserver`. */
   readonly cluster: { readonly client: RestClient; readonly nodeName: string } | undefined;
   close(): Promise<void>;
 }
 
 export interface OpenOptions extends Pick<NodeCollectionOptions, 'metrics' | 'onRemoval'> {
   readonly logger?: Logger;
-  /** Changes what files and flags say. */
+  /** Changes the settings of files and flags. */
   readonly adjust?: (configuration: NodeConfiguration) => NodeConfiguration;
-  /** A command by hand waits for the pods, and takes images for as old as the runtime does; the daemon does neither. */
+  /** True for a single command, which waits for the pods, and takes the ages of images from the runtime. The daemon does neither. */
   readonly byHand: boolean;
 }
 
-/** Which pods exist is not known. */
+/** A source that does not know which pods exist. */
 const noPods: Pods = { known: () => undefined, cluster: undefined, close: () => Promise.resolve() };
 
-/** Connects to the runtime, and to the API server where pods come from it. Throws a {@link CommandError}. */
+/** Connects to the runtime, and to the API server if it provides the pods. Throws a {@link CommandError}. */
 export async function openNode(flags: NodeFlags, terminal: Terminal, options: OpenOptions): Promise<OpenNode> {
   const { logger = silentLogger, adjust = (configuration) => configuration, byHand, ...more } = options;
   const configuration = adjust(await nodeSettings(flags));
@@ -43,7 +43,7 @@ export async function openNode(flags: NodeFlags, terminal: Terminal, options: Op
     for (const each of closers.toReversed()) await each();
   };
   try {
-    // A client of the API server and its parts are loaded only where pods come from there: the memory of a node is for others.
+    // The client of the API server is loaded only if it provides the pods, to save memory on the node.
     const pods =
       flags.pods === 'none'
         ? noPods
@@ -66,12 +66,12 @@ export async function openNode(flags: NodeFlags, terminal: Terminal, options: Op
   }
 }
 
-/** A runtime did not answer in time: the exit code says so. */
+/** A runtime did not answer in time, which has its own exit code. */
 export class RuntimeTimeoutError extends CommandError {
   readonly exitCode = EXIT_TIMED_OUT;
 }
 
-/** The failure of runtime, state file or pods, as a sentence with the next step. */
+/** Describes a failure of runtime, state file or pods, with the next step. */
 export function asCommandError(error: unknown, configuration: NodeConfiguration): unknown {
   if (error instanceof StateFileError) {
     return new CommandError(

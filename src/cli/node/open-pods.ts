@@ -11,10 +11,10 @@ import { CommandError, systemReason } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
 import type { NodeFlags } from './node-options.ts';
 
-/** How long a command that answers once waits for the first list of pods, ms. */
+/** How long a single command waits for the first list of pods, ms. */
 const FIRST_LIST_MS = 30_000;
 
-/** Which pods exist, as `--pods` says. */
+/** The source of pods that `--pods` selects. */
 export interface Pods {
   readonly known: () => readonly KnownPod[] | undefined;
   /** Undefined without `--pods apiserver`. */
@@ -22,7 +22,7 @@ export interface Pods {
   readonly close: () => Promise<void>;
 }
 
-/** Opens the source of pods that `--pods` names. Throws a {@link CommandError}. */
+/** Opens the source of pods that `--pods` selects. Throws a {@link CommandError}. */
 export async function openPods(
   flags: NodeFlags,
   terminal: Terminal,
@@ -75,7 +75,7 @@ async function readPodList(path: string): Promise<KnownPod[]> {
   } catch (error) {
     throw new CommandError(`the list of pods ${path} is not JSON`, advice, { cause: error });
   }
-  // Anything but a list would be taken for a node without pods, whose containers may all go.
+  // Without this check, any other value would look like a node without pods, whose containers may all be removed.
   if (!Array.isArray(items)) throw new CommandError(`the list of pods ${path} has no items`, advice);
   return items.flatMap((item) => knownPod(item as PodObject) ?? []);
 }

@@ -15,7 +15,7 @@ export interface PruneFlags extends PlanFlags {
   readonly dryRun?: boolean;
 }
 
-/** `kubegc node prune`: every unused image, or what it takes to reach `--to`. Without `--confirm` it only says what would go. */
+/** `kubegc node prune`: removes every unused image, or as many as needed for `--to`. Without `--confirm` it only prints them. */
 export async function prune(flags: PruneFlags, terminal: Terminal): Promise<number> {
   if (flags.confirm === true && flags.dryRun === true) {
     throw new CommandError('--confirm and --dry-run exclude each other', 'Give one of the two.');

@@ -31,7 +31,7 @@ export interface RunFlags extends NodeFlags {
 
 /** `kubegc node run`: collects until SIGINT or SIGTERM. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
-  // It works for a moment every few minutes, on a node whose memory is for others.
+  // The daemon works for a moment every few minutes, and should use little of the node's memory.
   engineHeap.prefer('small');
   usePlainHeaders();
   const stop = new AbortController();
@@ -123,7 +123,7 @@ function readyText({ collection, configuration }: OpenNode, mode: string, kubele
   return `kubegc node is ready: ${name} ${version} at ${configuration.containerRuntimeEndpoint} (mode ${how}${beside})\n`;
 }
 
-/** Says when the kubelet collects images as well; where it does not show its settings, what they should be (NODE-141). */
+/** Warns if the kubelet collects images as well. If its settings cannot be read, says what they should be (NODE-141). */
 async function warnOfKubelet(cluster: OpenNode['cluster'], logger: ReturnType<typeof createLogger>): Promise<void> {
   const advice =
     'set imageGCHighThresholdPercent: 100 and imageMaximumGCAge: 0s for the kubelet, so that only one of the two collects images';

@@ -13,7 +13,7 @@ export interface StatusFlags extends PlanFlags {
   readonly check?: boolean;
 }
 
-/** `kubegc node status`: the disk, who holds what of it, and findings. With `--check` a full disk or a finding is exit code 2. */
+/** `kubegc node status`: the disk, its usage, and findings. With `--check`, a full disk or a finding gives exit code 2. */
 export async function status(flags: StatusFlags, terminal: Terminal): Promise<number> {
   const node = await openNode(flags, terminal, { byHand: true });
   try {

@@ -2,8 +2,8 @@ import { ForeignClusterError } from '../../collector/trust/cluster-identity.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * A situation in which the command cannot go on: a sentence that says what is wrong, one that says what to
- * do. The program prints both to stderr and ends with exit code 1.
+ * An error that stops the command: one sentence says what is wrong, another one what to do. The program prints both to stderr and ends with
+ * exit code 1.
  */
 export class CommandError extends Error {
   readonly advice: string | undefined;
@@ -15,7 +15,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The system's own reason in words, for messages: `permission denied`, not `EACCES: permission denied, open '…'`. */
+/** The system's reason in words, for messages: `permission denied`, not `EACCES: permission denied, open '…'`. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';
@@ -33,13 +33,13 @@ export function systemReason(error: unknown): string {
   return words[code] ?? error.message;
 }
 
-/** Bad usage and refusals end with 1 (2 and above have other meanings: findings, guard, time-out). */
+/** Wrong usage and refusals end with 1; 2 and above have other meanings (findings, guard, timeout). */
 export const exitCodeError = 1;
 
-/** `kubegc collect` met another cluster than the one it had begun with. */
+/** `kubegc collect` met another cluster than the one it started with. */
 export const exitCodeForeignCluster = 5;
 
-/** Says why the command cannot go on: what is wrong for a {@link CommandError}, everything for a fault of ours. */
+/** The reason why the command cannot go on: the message of a {@link CommandError}, or all details of an internal error. */
 export function endWithError(error: unknown, terminal: Terminal): number {
   if (error instanceof ForeignClusterError) {
     terminal.stderr(`error: ${error.message}\n`);

@@ -1,3 +1,3 @@
-/** Least level to log; `silent` logs nothing. */
+/** Minimum log level; `silent` logs nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 export type LogFormat = 'text' | 'json';

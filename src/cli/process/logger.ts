@@ -5,20 +5,18 @@ import type { LogRecord } from './pino-writer.ts';
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Takes whole lines. */
+  /** Receives whole lines. */
   readonly write: (line: string) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** Lines that may wait for the library; what comes beyond is lost, and its number is logged. */
+/** Maximum number of lines that wait for the library. Further lines are dropped, and their number is logged. */
 const MAX_WAITING = 1000;
 
 /**
- * The program's log, on stderr so that stdout stays for what was asked for. `text` is one line for a person, `json` is one
- * object a line with `time` (RFC 3339), `level`, `msg` and the fields.
- *
- * The library behind it is loaded by the first line: a server that has nothing to say starts without it.
+ * The program's log, on stderr so that stdout has only the requested output. `text` is one line for a person; `json` is one object a line
+ * with `time` (RFC 3339), `level`, `msg` and the fields. The first line loads the library, so that a silent server starts without it.
  */
 export function createLogger(options: LoggerOptions): Logger {
   return loggerOf(new LogQueue(options), {});
@@ -40,12 +38,12 @@ function loggerOf(queue: LogQueue, bound: LogFields): Logger {
   };
 }
 
-/** Records in the order and with the time in which they came, however late the library is. */
+/** Keeps records in their order and with their time until the library is loaded. */
 class LogQueue {
   readonly #options: LoggerOptions;
   readonly #least: number;
   #write: ((record: LogRecord) => void) | undefined;
-  /** Undefined before the first line and after the library is there. */
+  /** Undefined before the first line and after the library is loaded. */
   #waiting: LogRecord[] | undefined;
   #lost = 0;
 

@@ -26,7 +26,7 @@ function textLine(line: string): string {
   return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${String(msg)}${rest ? `  ${rest}` : ''}\n`;
 }
 
-/** Turns records into lines. The only module that loads pino; `logger.ts` imports it on demand. */
+/** Formats records as lines. Only this module loads pino; `logger.ts` imports it on demand. */
 export function pinoWriter(options: {
   readonly level: LogLevel;
   readonly format: LogFormat;

@@ -1,8 +1,8 @@
 type Init = Iterable<readonly [string, string]> | Readonly<Record<string, string>>;
 
 /**
- * The part of `Headers` that gRPC needs. Node's own class comes with all of `fetch`, 7 MiB that a program on somebody else's node has no other
- * use for. Names are kept in lower case; values of one name are joined with a comma, as the class of the platform does.
+ * The part of `Headers` that gRPC needs. Node's own class loads all of `fetch`, 7 MiB that a program on a node does not need. Names are in
+ * lower case; values of one name are joined with a comma, as in Node's class.
  */
 export class PlainHeaders {
   readonly #values = new Map<string, string>();
@@ -54,7 +54,7 @@ export class PlainHeaders {
   }
 }
 
-/** Gives this process {@link PlainHeaders} for `Headers`. Only for a process that uses no `fetch`. */
+/** Replaces `Headers` by {@link PlainHeaders} in this process. Only for a process without `fetch`. */
 export function usePlainHeaders(): void {
   Object.defineProperty(globalThis, 'Headers', { value: PlainHeaders, configurable: true, writable: true });
 }

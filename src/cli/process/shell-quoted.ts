@@ -1,4 +1,4 @@
-/** A word for a POSIX shell, whatever is in it. */
+/** A word for a POSIX shell, with any content. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -5,10 +5,10 @@ import { delimiter } from 'node:path';
 import { type Clock, systemClock } from '../../base/time/clock.ts';
 import type { KubeconfigIo, ProgramCall, ProgramResult } from '../../client/kubeconfig/kubeconfig-io.ts';
 
-/** The most a credential program may print. */
+/** Maximum output of a credential program. */
 const MAX_OUTPUT_CHARACTERS = 1024 * 1024;
 
-/** Kubeconfigs, tokens and credential programs of this machine. */
+/** The kubeconfigs, tokens and credential programs of this machine. */
 export const systemKubeconfigIo: KubeconfigIo = {
   env: process.env,
   homeDirectory: homedir(),
@@ -18,8 +18,8 @@ export const systemKubeconfigIo: KubeconfigIo = {
 };
 
 /**
- * Runs it until it ends and its output does, or the time is over: then it is killed without a further wait. Its own child processes are left
- * alone, but their output is closed. They cannot be killed with it: a process group of its own would have no terminal to ask on.
+ * Runs a program until it and its output end, or until the timeout: then it is killed without a further wait. Its child processes keep
+ * running, but their output is closed. They cannot be killed with it, because in a separate process group it could not ask on the terminal.
  */
 export function runProgram({ command, args, env, timeoutMs }: ProgramCall, clock: Clock): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ export function runProgram({ command, args, env, timeoutMs }: ProgramCall, clock
       timer.cancel();
       reject(error);
     });
-    // It comes when everybody who holds the pipes is gone, also whom the program has left behind.
+    // This event comes when all holders of the pipes are gone, including children that the program left behind.
     child.on('close', (exitCode) => {
       timer.cancel();
       resolve({ exitCode, ...output });

@@ -1,9 +1,9 @@
-/** Where a command writes. Injected, so that tests read what a person would see. */
+/** The output of a command. It is injected, so that tests read what a person would see. */
 export interface Terminal {
   stdout(text: string): void;
   stderr(text: string): void;
   /** Width in characters. */
   readonly columns: number;
-  /** A person reads it as it comes. */
+  /** True if a person reads the output live. */
   readonly isInteractive?: boolean;
 }

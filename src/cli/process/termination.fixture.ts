@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { untilSignal } from './termination.ts';
 
-/** A process that says which signal came first, and hangs in its shutdown. Nobody who lost it keeps it for ever. */
+/** A process that prints the first signal and hangs in its shutdown. It ends by itself after a while. */
 const GIVES_UP_MS = 20_000;
 const GAVE_UP = 70;
 

@@ -1,4 +1,4 @@
-/** Resolves with SIGINT or SIGTERM. A second signal, of either kind, ends the process at once: the person means it. */
+/** Resolves with SIGINT or SIGTERM. A second signal of either kind ends the process at once. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((settle) => {
     let ending = false;
@@ -11,12 +11,12 @@ export function untilSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** How often it is asked whether the parent is still there, ms. */
+/** Interval between checks for the parent, ms. */
 const PARENT_POLL_MS = 200;
 
 /**
- * Resolves when the process that started this one has ended: the system then gives it another parent. A test runner that
- * is killed sends no signal to its children, and they would serve for ever.
+ * Resolves when the parent process has ended, which the system shows by another parent. A test runner that is killed sends no signal to its
+ * children, which would otherwise run for ever.
  */
 export function untilParentEnds(): Promise<'parent ended'> {
   const parent = process.ppid;

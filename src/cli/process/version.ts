@@ -1,12 +1,12 @@
 declare const KUBEGC_VERSION: string | undefined;
 
-/** The version of the package; `0.0.0-source` when run from the sources, which have no build step to set it. */
+/** The version of the package; `0.0.0-source` without a build. */
 export const kubegcVersion: string = typeof KUBEGC_VERSION === 'string' ? KUBEGC_VERSION : '0.0.0-source';
 
-/** The Kubernetes release whose API the embedded server speaks. */
+/** The Kubernetes release whose API the embedded server implements. */
 export const kubernetesVersion = '1.36.2';
 
-/** The text that `kubectl version` prints for the server (API-014). */
+/** The server version for `kubectl version` (API-014). */
 export function serverVersion(): Record<string, string> {
   const [major, minor] = kubernetesVersion.split('.');
   return {

@@ -21,7 +21,7 @@ export interface ExplainFlags extends ClusterFlags {
   readonly output?: 'json';
 }
 
-/** Runs `explain`. Resolves with the exit code: 2 when something is stuck. */
+/** Runs `explain`. Resolves with the exit code: 2 if something is stuck. */
 export function explainObject(args: readonly string[], flags: ExplainFlags, terminal: Terminal): Promise<number> {
   const [typed, ...others] = parseObjectArguments(args, {});
   if (typed?.name === undefined || others.length > 0) {
@@ -58,7 +58,7 @@ export function explainObject(args: readonly string[], flags: ExplainFlags, term
   });
 }
 
-/** The answer first, then owners, holds, and the next step of each finding. */
+/** The answer first, then owners, holders, and the next step of each finding. */
 export function explanationAsText(explanation: Explanation, now: number): string {
   const { ref, state, since, message, owners, heldBy, findings } = explanation;
   const name = `${ref.kind.toLowerCase()}/${ref.name}${ref.namespace === undefined ? '' : ` -n ${ref.namespace}`}`;

@@ -24,7 +24,7 @@ export interface LintFlags extends ClusterFlags {
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-/** Runs `lint`. Resolves with the exit code: 2 when there are findings. */
+/** Runs `lint`. Resolves with the exit code: 2 if there are findings. */
 export async function lint(flags: LintFlags, terminal: Terminal): Promise<number> {
   const { filename = [] } = flags;
   const olderThanMs = durationOf('--older-than', flags.olderThan, { least: 0, most: YEAR_MS });
@@ -60,7 +60,7 @@ function print(
   return report.findings.length === 0 ? EXIT_DONE : EXIT_FINDINGS;
 }
 
-/** Findings as a table; each fix once, below it. */
+/** Findings as a table, and each fix once below it. */
 export function lintAsText({ findings }: LintReport, where: string): string {
   if (findings.length === 0) return `Nothing is wrong with ownership in ${where}.\n`;
   const errors = findings.filter(({ severity }) => severity === 'error').length;

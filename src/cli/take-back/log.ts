@@ -14,7 +14,7 @@ export interface LogFlags extends RecordFlags {
   readonly output?: 'json';
 }
 
-/** Lines of objects that one record shows. */
+/** Maximum number of object lines for one record. */
 const SHOWN = 200;
 
 /** Runs `log`. Resolves with the exit code. */
@@ -35,7 +35,7 @@ export function log(id: string | undefined, flags: LogFlags, terminal: Terminal)
 }
 
 function listAsJson(records: readonly CascadeRecord[]): string {
-  // The plan of each would make a list of many megabytes; `log ID` has it.
+  // The list leaves out the plans, which would be many megabytes; `log ID` shows them.
   const items = records.map(({ plan: _plan, ...rest }) => rest);
   const list: CascadeRecordList = { apiVersion: DOCUMENT_API_VERSION, kind: 'CascadeRecordList', items };
   return `${JSON.stringify(list, undefined, 2)}\n`;
@@ -91,7 +91,7 @@ export function rootsOf({ roots }: Pick<CascadeRecord, 'roots'>): string {
   return `${rootName(first)}${rest.length === 0 ? '' : ` and ${rest.length} more`}`;
 }
 
-/** ` by ada`; empty when a recorder saw the deletion, which does not know who asked. */
+/** ` by ada`; empty if a recorder saw the deletion, because it does not know the user. */
 export const byWhom = ({ requester }: Pick<CascadeRecord, 'requester'>): string =>
   requester.startsWith('(') ? '' : ` by ${requester}`;
 

@@ -32,7 +32,7 @@ export interface RecorderFlags extends ClusterFlags, RecordFlags {
   readonly allNamespaces?: boolean;
 }
 
-/** Change all the time, and are made again by those who change them. */
+/** Kinds that change all the time, and that their writers create again. */
 const NOISE = new Set([
   '/events',
   'events.k8s.io/events',
@@ -40,19 +40,19 @@ const NOISE = new Set([
   '/endpoints',
   'discovery.k8s.io/endpointslices',
 ]);
-/** Kinds that are defined later are found this often. */
+/** Interval between searches for new kinds. */
 const DISCOVERY_PERIOD_MS = 30_000;
 
 /** Runs `record` until SIGINT or SIGTERM. Resolves with the exit code. */
 export function record(flags: RecorderFlags, terminal: Terminal): Promise<number> {
   const stop = new AbortController();
-  // One listener for each type: Node takes more than ten for a leak.
+  // One listener for each type, but Node warns of a leak above ten.
   setMaxListeners(0, stop.signal);
   void untilSignal().then(() => stop.abort());
   return recordUntil(flags, terminal, stop.signal);
 }
 
-/** The same until the signal is aborted. */
+/** Runs until the signal is aborted. */
 export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
   return withRecords(() =>
     withCluster(flags, terminal, async ({ client, namespace, server, source }) => {
@@ -87,7 +87,7 @@ export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: Ab
         try {
           await sleep(systemClock, DISCOVERY_PERIOD_MS, signal);
           discovery = await discover(client);
-          // Rights that were missing in the beginning are missing still; a kind that came since is tried.
+          // Kinds without the right to list them stay without; new kinds are tried.
           const known = new Set(wanted.map(keyOf));
           watches.follow(wantedResources(discovery, flags.types, scope).filter((each) => !known.has(keyOf(each))));
         } catch (error) {
@@ -103,7 +103,7 @@ export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: Ab
 
 const keyOf = ({ group, resource }: DiscoveredResource): string => `${group}/${resource}`;
 
-/** Those that may be listed, with a warning that names the others. Throws a {@link CommandError} when there is none. */
+/** The kinds that may be listed, with a warning about the others. Throws a {@link CommandError} if there is none. */
 async function readableOf(
   client: RestClient,
   wanted: readonly DiscoveredResource[],
@@ -137,10 +137,10 @@ async function readableOf(
   );
 }
 
-/** Lists under way at once. */
+/** Maximum number of concurrent lists. */
 const PARALLEL = 16;
 
-/** Types as given, or all that can be watched and deleted. In one namespace only namespaced ones. */
+/** The given types, or all that can be watched and deleted. With one namespace, only namespaced ones. */
 function wantedResources(
   discovery: DiscoveryResult,
   types: string | undefined,
@@ -162,7 +162,7 @@ interface WatchOptions {
   readonly signal: AbortSignal;
 }
 
-/** One informer a resource; a resource is followed from when it is first wanted until the end. */
+/** One informer for each resource, from its first use until the end. */
 class Watches {
   readonly #client: RestClient;
   readonly #options: WatchOptions;
@@ -191,7 +191,7 @@ class Watches {
         gvr: { group, version, resource: plural },
         ...(namespace === undefined ? {} : { namespace }),
       });
-      // Items of lists do not say what they are.
+      // Items of lists lack their type.
       const apiVersion = apiVersionOf(resource);
       informer.addHandler({ deleted: (body: KubeObject) => recorder.deleted({ ...body, apiVersion, kind }) });
       this.#informers.set(key, informer);
@@ -199,7 +199,7 @@ class Watches {
     }
   }
 
-  /** False when the signal was aborted before. A type that may not be listed is not waited for longer than ten seconds. */
+  /** False if the signal was aborted first. Waits at most ten seconds for a type that may not be listed. */
   async synced(): Promise<boolean> {
     const patience = sleep(systemClock, PATIENCE_MS, this.#options.signal);
     const all = Promise.all([...this.#informers.values()].map((each) => each.waitForSync(this.#options.signal)));

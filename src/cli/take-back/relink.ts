@@ -52,7 +52,7 @@ export async function relink(flags: RelinkFlags, terminal: Terminal): Promise<nu
   });
 }
 
-/** Namespaced objects of files without a namespace are in that of the command. */
+/** Namespaced objects in files without a namespace get that of the command. */
 function withNamespaces(objects: readonly KubeObject[], discovery: DiscoveryResult, namespace: string): KubeObject[] {
   const { kindOf } = kindsOf(discovery);
   return objects.map((object) => {

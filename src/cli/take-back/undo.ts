@@ -36,7 +36,7 @@ export interface UndoFlags extends ClusterFlags, RecordFlags {
   readonly output?: 'json';
 }
 
-/** The objects to restore: a whole record, or objects of the newest record that has them. */
+/** The objects to restore: a whole record, or objects of the newest record that contains them. */
 export type UndoSubject = { readonly id: string } | { readonly objects: readonly string[] };
 
 /** Runs `undo` and `undelete`. Resolves with the exit code. */
@@ -132,7 +132,7 @@ async function recordedObjects(
   );
 }
 
-/** Objects of another cluster would be mixed with those of this one. */
+/** Refuses a record of another cluster, whose objects would be mixed with those of this one. */
 async function refuseAnotherCluster(client: RestClient, { id, context }: CascadeRecord): Promise<void> {
   const uid = await clusterUid(client);
   if (uid === undefined || context.clusterUid === undefined || uid === context.clusterUid) return;
@@ -142,7 +142,7 @@ async function refuseAnotherCluster(client: RestClient, { id, context }: Cascade
   );
 }
 
-/** The uid of the namespace `kube-system`, which stands for the cluster; undefined when it cannot be read. */
+/** The uid of namespace `kube-system`, which identifies the cluster; undefined if it cannot be read. */
 export async function clusterUid(client: RestClient): Promise<string | undefined> {
   try {
     const ref = { gvr: { group: '', version: 'v1', resource: 'namespaces' }, name: 'kube-system' };
@@ -160,10 +160,10 @@ const WORDS: Readonly<Record<UndoObject['action'], string>> = {
   conflict: 'conflict',
   impossible: 'impossible',
 };
-/** Lines of one kind, action and reason that are shown before they are folded. */
+/** Maximum number of lines of one kind, action and reason before they are folded. */
 const SHOWN_ALIKE = 5;
 
-/** The steps of an undo: one sentence, then the objects in the order in which they are created. */
+/** The steps of an undo: a summary, then the objects in the order of their creation. */
 export function planAsText(plan: UndoPlan, record: CascadeRecord, now: number): string {
   const { create, present, leave, conflict, impossible } = plan.summary;
   const age = humanDuration(Math.max(0, now - (parseTime(record.time) ?? now)));
@@ -196,7 +196,7 @@ export function planAsText(plan: UndoPlan, record: CascadeRecord, now: number): 
   return `${head}\n\n${textTable(['OBJECT', 'ACTION', 'WHY'], rows)}${folded.join('')}\n`;
 }
 
-/** How an undo ended. */
+/** The result of an undo. */
 export function resultAsText({ objects, summary, ownerEdges }: UndoResult): string {
   const { created, present, left, conflict, failed } = summary;
   const lines = [
@@ -218,7 +218,7 @@ export function resultAsText({ objects, summary, ownerEdges }: UndoResult): stri
 const displayName = ({ kind, name, namespace }: ObjectReference): string =>
   `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
 
-/** A line that is rewritten on a terminal; nothing elsewhere, because an undo is over in seconds. */
+/** A progress line that is rewritten on a terminal; nothing elsewhere, because an undo takes seconds. */
 function progressLine(terminal: Terminal, total: number): (done: number) => void {
   if (!process.stderr.isTTY || total < 100) return () => undefined;
   return (done) => {

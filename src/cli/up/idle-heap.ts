@@ -1,22 +1,22 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 
-/** The memory of this process, as far as it is the engine's. */
+/** The memory of this process that the JavaScript engine manages. */
 export interface EngineHeap {
-  /** Time all threads have computed so far, ms. */
+  /** CPU time of all threads so far, ms. */
   cpuMs(): number;
-  /** The memory that the engine has taken from the system, in use or not, in bytes. */
+  /** The memory that the engine holds from the system, in use or not, in bytes. */
   committedBytes(): number;
   /**
-   * `speed`: whole collections begin when the heap has grown to three times of what the last one kept, instead of one and a half times.
-   * `small`: those that are due anyway happen sooner, in small steps, and give unused memory back.
+   * With `speed`, a full collection begins when the heap has grown to three times the size after the last one, instead of one and a half
+   * times. With `small`, due collections happen sooner, in small steps, and release unused memory.
    */
   prefer(what: 'speed' | 'small'): void;
 }
 
 /**
- * V8 has a reducer of memory for programs at rest, but takes one that allocates nothing for one that goes on allocating as before, and
- * lets it wait for 100 s. With the preference for size, it begins at its next check, 8 s after the one before.
+ * V8 has a memory reducer for idle programs, but treats a program that allocates nothing like one that continues to allocate, and waits for
+ * 100 s. With the preference for size, it starts at its next check, 8 s after the previous one.
  */
 export const engineHeap: EngineHeap = {
   cpuMs() {
@@ -31,31 +31,32 @@ export const engineHeap: EngineHeap = {
 };
 
 /**
- * A server makes garbage that lives for some thousand writes (events that watches may still want), so a whole collection finds little, and
- * takes 30 ms in steps that requests wait for: every 3 s under 1,200 writes a second by the engine's own choice, every 10 s and more by this.
+ * A server creates garbage that lives for some thousand writes (events that watches may still need), so a full collection finds little, and
+ * takes 30 ms in steps that delay requests: every 3 s at 1,200 writes per second by the engine's default, every 10 s and more with this
+ * setting.
  */
 const GROWING_PERCENT = 200;
 const ENGINES_CHOICE = 0;
 
 const LOOK_MS = 1000;
 
-/** Checks at rest in a row before anything happens. */
+/** Number of consecutive idle checks before memory is released. */
 const LOOKS_AT_REST = 5;
 
-/** Share of a processor: below it the program rests; above it there is work other than the collection itself. */
+/** CPU share below which the program is idle; above it, there is work beyond the collection itself. */
 const RESTS_BELOW = 0.1;
 const WORKS_ABOVE = 0.5;
 
-/** The reducer's 8 s, and its collections. */
+/** Duration of the preference: the reducer's 8 s, and its collections. */
 const SMALL_MS = 12_000;
 
-/** By which the heap has to have grown to be worth it: the engine has to learn anew how large it may be, as after a start. */
+/** Minimum growth of the heap that makes it worth it, because the engine must learn the heap's size again afterwards. */
 const WORTH_BYTES = 64 << 20;
 
 /**
- * Returns memory to the system after a burst of work: a heap grows with the garbage of the work to several times the kept size. It is requested
- * once after each burst, when the program has been at rest for five seconds, and taken back as soon as there is work again: under load the
- * preference costs half as much processor again.
+ * Returns memory to the system after a burst of work, in which garbage grows the heap to several times the live size. It is requested once
+ * after each burst, after five idle seconds, and withdrawn when work begins, because under load the preference costs half as much CPU
+ * again.
  */
 export class IdleHeap {
   readonly #clock: Clock;
@@ -66,7 +67,7 @@ export class IdleHeap {
   #lookedAt = 0;
   #looksAtRest = 0;
   #until = 0;
-  /** Committed bytes when memory was returned last. */
+  /** Committed bytes when memory was last returned. */
   #floor = 0;
 
   constructor({ clock, heap }: { readonly clock: Clock; readonly heap: EngineHeap }) {

@@ -5,14 +5,14 @@ import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
 /** One flag of `kubegc up`, in commander's notation. */
 export interface UpOption {
   readonly key: keyof UpFlags;
-  /** `-f, --filename <FILE|DIR>`; without `<…>` the flag takes no value. */
+  /** `-f, --filename <FILE|DIR>`. Without `<…>` the flag has no value. */
   readonly flags: string;
   readonly description: string;
   readonly default?: string;
   readonly choices?: readonly string[];
   /** May be given several times; the value is a list. */
   readonly repeatable?: true;
-  /** Heading of the help under which it stands. */
+  /** The heading of its group in the help. */
   readonly group: UpOptionGroup;
 }
 
@@ -28,7 +28,7 @@ export const upOptionGroups = [
 
 export type UpOptionGroup = (typeof upOptionGroups)[number];
 
-/** The flags of `kubegc up`: the command tree, and with it help and completion, is made from them. */
+/** The flags of `kubegc up`, from which the command tree, help and completion are built. */
 export const upOptions: readonly UpOption[] = [
   {
     key: 'filename',
@@ -353,9 +353,9 @@ const byName: ReadonlyMap<string, UpOption> = new Map(
 );
 
 /**
- * The flags of a plain command line: `--name value`, `--name=value` or `-f value`, each known and with an allowed value.
- * Undefined for everything else, which commander reads, completes or refuses: it costs more time to load than the rest of
- * the command line is worth, and a server that is started by a test is started often.
+ * Parses a simple command line: `--name value`, `--name=value` or `-f value`, all known and with allowed values. Undefined for everything
+ * else, which commander parses, completes or refuses. commander takes longer to load than all other work of the command line, and tests
+ * start a server often.
  */
 export function plainUpFlags(args: readonly string[]): UpFlags | undefined {
   const flags: Record<string, string | string[] | true> = {};

@@ -24,7 +24,7 @@ import { untilParentEnds, untilSignal } from '../process/termination.ts';
 import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
 import { webhookServicesOf } from './webhook-services.ts';
 
-/** As the command line gives them; every value is still a person's text. */
+/** The values of the command line, as unparsed texts. */
 export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
   readonly dataDir: string;
   readonly store: StoreKind;
@@ -44,14 +44,14 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
   readonly logFormat: LogFormat;
 }
 
-/** `kubegc up` as a whole program: like {@link up}, but says what is wrong. Never throws. */
+/** `kubegc up` as a whole program: {@link up} with printed errors. Never throws. */
 export function runUp(flags: UpFlags, terminal: Terminal): Promise<number> {
   return up(flags, terminal).catch((error: unknown) => endWithError(error, terminal));
 }
 
 /**
- * Serves until SIGINT or SIGTERM, or the end of the parent if that was asked for. Resolves with the exit code; rejects with
- * what keeps it from serving.
+ * Serves until SIGINT or SIGTERM, or optionally until the parent ends. Resolves with the exit code; rejects with the error that prevents
+ * it.
  */
 export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const ended = Promise.race([untilSignal(), ...(flags.exitWithParent ? [untilParentEnds()] : [])]);
@@ -63,7 +63,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const alsoReachedBy = servingNames(flags.tlsSan ?? []);
   const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
-  // A server that keeps nothing on this machine and writes its kubeconfig elsewhere leaves no directory behind.
+  // A server without data on this machine and with its kubeconfig elsewhere leaves no directory behind.
   const needsDirectory = flags.store === 'file' || flags.writeKubeconfig === undefined;
   const directory = needsDirectory ? await DataDirectory.open(resolve(flags.dataDir)) : undefined;
   const kubeconfigPath = resolve(flags.writeKubeconfig ?? directory?.file('kubeconfig') ?? 'kubeconfig');
@@ -94,7 +94,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const idleHeap = new IdleHeap({ clock: systemClock, heap: engineHeap });
   idleHeap.start();
   try {
-    // Pods among them wait for the account that a controller gives to their namespace.
+    // Pods among the manifests wait for the account that a controller creates in their namespace.
     if (manifests.length > 0) cluster.startControllers();
     await cluster.load(manifests);
     try {
@@ -108,7 +108,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     }
     terminal.stdout(`kubeconfig: ${kubeconfigPath}\n`);
     terminal.stdout(`kubegc is ready: ${cluster.url} (${flags.store} store, ${manifests.length} objects loaded)\n`);
-    // Clients that wait for the line above send requests next; the controllers need no head start on them.
+    // Clients that wait for the line above send requests next, so the controllers start after it.
     cluster.startControllers();
     const outcome = await Promise.race([ended, cluster.failed]);
     if (outcome instanceof Error) {
@@ -122,7 +122,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   }
 }
 
-/** Of `--tls-san`: what a certificate can be made out to. */
+/** The names of `--tls-san` that a certificate can contain. */
 function servingNames(lists: readonly string[]): readonly string[] {
   const names = lists.flatMap((list) => list.split(',')).map((name) => name.trim());
   const wrong = names.find(
@@ -135,7 +135,7 @@ function servingNames(lists: readonly string[]): readonly string[] {
   );
 }
 
-/** The settings of a store that several servers share; without them nothing of it is loaded. */
+/** The settings of a store that several servers share; loaded only for one. */
 async function sharedStore(flags: UpFlags): Promise<Pick<ClusterOptions, 'etcd' | 'leaseTimes'>> {
   if (
     flags.store !== 'etcd' &&
@@ -152,7 +152,7 @@ async function sharedStore(flags: UpFlags): Promise<Pick<ClusterOptions, 'etcd' 
   return etcd === undefined ? {} : { etcd, leaseTimes: leaseTimesOf(flags) };
 }
 
-/** Servers elect who runs the controllers only where several share a store. */
+/** Servers elect a leader only if they share a store. */
 function refuseLeaseTimes(flags: UpFlags): void {
   const given = (Object.keys(usualLeaseTimes) as (keyof LeaseTimeFlags)[]).find(
     (key) => flags[key] !== usualLeaseTimes[key],
@@ -162,7 +162,7 @@ function refuseLeaseTimes(flags: UpFlags): void {
   throw new CommandError(`--${name} does nothing with --store ${flags.store}`, 'It is for --store etcd.');
 }
 
-/** Lists of names, separated by commas, of both flags. */
+/** Comma-separated names of both flags. */
 function admissionPlugins(flags: UpFlags): PluginFlags {
   const names = (lists: readonly string[] = []): string[] =>
     lists.flatMap((list) => list.split(',')).filter((name) => name !== '');

@@ -2,7 +2,7 @@ import type { ServiceAddress } from '../../apiserver/webhook-client/service-reso
 import { CommandError } from '../process/command-error.ts';
 import { parseListenAddress } from '../flags/listen-address.ts';
 
-/** Reads `NAMESPACE/NAME=HOST:PORT` of `--webhook-service` into where webhooks behind services are reached. */
+/** Parses `NAMESPACE/NAME=HOST:PORT` of `--webhook-service`. */
 export function webhookServicesOf(flags: readonly string[] = []): ReadonlyMap<string, ServiceAddress> {
   const hosts = new Map<string, ServiceAddress>();
   for (const text of flags.flatMap((flag) => flag.split(',')).filter((part) => part !== '')) {

@@ -1,9 +1,12 @@
-/** COL-040: metadata only, protobuf before JSON, full JSON from servers that ignore `as=`. For one object and for watches. */
+/**
+ * The Accept header for one object and for watches: metadata only, protobuf before JSON, full JSON from servers that ignore `as=`
+ * (COL-040).
+ */
 export const ACCEPT_METADATA =
   'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,' +
   'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
-/** COL-040, for lists. */
+/** The same for lists (COL-040). */
 export const ACCEPT_METADATA_LIST =
   'application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,' +
   'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';

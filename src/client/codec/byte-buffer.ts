@@ -1,12 +1,12 @@
 /**
- * Bytes of a stream that are not used up yet: `bytes[start..end)`. A chunk that arrives while nothing is left over is
- * borrowed until `keep`, so that only what spans two chunks is copied.
+ * The unprocessed bytes of a stream: `bytes[start..end)`. A chunk that arrives while nothing is left over is used in place until `keep`, so
+ * that only data across two chunks is copied.
  */
 export class ByteBuffer {
   bytes: Uint8Array = new Uint8Array();
   start = 0;
   end = 0;
-  /** Storage for what spans chunks, reused. */
+  /** A reused buffer for data across chunks. */
   #own: Uint8Array = new Uint8Array();
 
   get length(): number {
@@ -25,19 +25,19 @@ export class ByteBuffer {
     this.end += chunk.length;
   }
 
-  /** To be called when the appended chunk goes back to its owner: what is left of it is copied. */
+  /** Must be called before the appended chunk goes back to its owner. It copies the unprocessed rest. */
   keep(): void {
     if (this.length === 0) this.bytes = this.#own;
     else if (this.bytes !== this.#own) this.#reserve(0);
   }
 
-  /** Moves what is left into own storage with room for `more` bytes behind it. */
+  /** Moves the rest into its own buffer, with space for `more` bytes after it. */
   #reserve(more: number): void {
     const left = this.length;
     if (this.bytes === this.#own && this.end + more <= this.#own.length) return;
     const needed = left + more;
     const target = needed <= this.#own.length ? this.#own : new Uint8Array(Math.max(needed * 2, 4096));
-    // Within one storage this moves the rest to the front; set() copes with the overlap.
+    // Within one buffer this moves the rest to the front; set() handles the overlap.
     target.set(this.bytes.subarray(this.start, this.end), 0);
     this.#own = target;
     this.bytes = target;
@@ -46,5 +46,5 @@ export class ByteBuffer {
   }
 }
 
-/** One frame or item may not be larger: etcd refuses objects above 1.5 MiB, this leaves room for other stores. */
+/** Maximum size of one frame or item. etcd refuses objects above 1.5 MiB, and other stores may allow more. */
 export const MAX_OBJECT_BYTES = 64 * 1024 * 1024;

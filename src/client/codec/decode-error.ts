@@ -1,4 +1,4 @@
-/** The server sent something that is not what its content type says. Lists again are the cure; the object is unknown. */
+/** The server's data does not match its content type. The caller lists again; the object is unknown. */
 export class DecodeError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

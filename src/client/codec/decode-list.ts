@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { DecodeError } from './decode-error.ts';
 
-/** Objects as a LIST answers them. */
+/** The body of a LIST. */
 export interface KubeList<T = KubeObject> {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -23,7 +23,7 @@ export function elementsOf<T>(value: readonly T[] | null | undefined, name: stri
   return value as readonly T[];
 }
 
-/** Throws a {@link DecodeError} that names it unless it is an object. */
+/** The value, unless it is not an object. Then throws a {@link DecodeError} that names it. */
 export function objectIn<T extends object>(value: T | null | undefined, name: string): T {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DecodeError(`${name} is not an object`);
@@ -32,7 +32,7 @@ export function objectIn<T extends object>(value: T | null | undefined, name: st
 }
 
 /**
- * The body of a LIST. `resource` names what was asked for in errors. A body without items whose kind does not end in `List` is a
+ * Decodes the body of a LIST. `resource` is the requested resource, for errors. A body without items whose kind does not end in `List` is a
  * {@link DecodeError}, so that the page of a proxy never passes for an empty list.
  */
 export function decodeList<T>(body: unknown, resource: string): KubeList<T> {

@@ -12,26 +12,26 @@ export interface ListMeta {
 }
 
 export interface ListDecoder {
-  /** Takes the next bytes of the body and calls back for each item that is complete. Throws {@link DecodeError}. */
+  /** Takes the next bytes of the body and calls back for each complete item. Throws {@link DecodeError}. */
   push(chunk: Uint8Array): void;
-  /** To be called when the body ended. Throws {@link DecodeError} when the list is not complete. */
+  /** Must be called at the end of the body. Throws {@link DecodeError} if the list is incomplete. */
   end(): ListMeta;
 }
 
-/** Cuts a list into items while it arrives, so that memory holds one item and not a million of them. */
+/** Splits a list into items while it arrives, so that only one item is in memory at a time. */
 export function listDecoder(contentType: string | undefined, onItem: OnListItem): ListDecoder {
   return contentType?.startsWith('application/vnd.kubernetes.protobuf') === true
     ? new ProtobufListDecoder(onItem)
     : new JsonListDecoder(onItem);
 }
 
-/** Envelope, then the list message `{1 ListMeta, 2 items...}`, which all lists of Kubernetes share. */
+/** Parses the envelope, then the list message `{1 ListMeta, 2 items...}`, which all lists of Kubernetes share. */
 class ProtobufListDecoder implements ListDecoder {
   readonly #buffer = new ByteBuffer();
   readonly #cursor = new WireCursor();
   readonly #onItem: OnListItem;
   #part: 'magic' | 'envelope' | 'list' | 'rest' = 'magic';
-  /** Bytes of the list message not seen yet. */
+  /** Unread bytes of the list message. */
   #listLeft = 0;
   #meta = { resourceVersion: '', continue: '' };
 
@@ -121,7 +121,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
-/** Follows strings and nesting only; `$.metadata` and each of `$.items` are the parts it cuts out. */
+/** Tracks only strings and nesting, and extracts `$.metadata` and each of `$.items`. */
 class JsonListDecoder implements ListDecoder {
   readonly #buffer = new ByteBuffer();
   readonly #onItem: OnListItem;
@@ -131,7 +131,7 @@ class JsonListDecoder implements ListDecoder {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** Inside the outermost object: the next string is a key. */
+  /** True inside the outermost object, where the next string is a key. */
   #expectKey = false;
   #key = '';
   #inItems = false;
@@ -150,7 +150,7 @@ class JsonListDecoder implements ListDecoder {
     for (let i = start + this.#scanned; i < end; i++) {
       let byte = bytes[i]!;
       if (this.#inString) {
-        // Most bytes of a list are inside strings: this loop touches nothing but locals.
+        // Most bytes of a list are inside strings, so this loop uses only local variables.
         let escaped = this.#escaped;
         while (escaped || byte !== QUOTE) {
           escaped = !escaped && byte === BACKSLASH;

@@ -13,8 +13,8 @@ export interface ObjectVersion {
 const OPEN_BRACE = 0x7b;
 
 /**
- * Reads the resource version of an object, JSON or protobuf. The reflector needs it once a chunk and for bookmarks, not for every event. Throws
- * {@link DecodeError} when there is no resource version.
+ * Reads the resource version of an object in JSON or protobuf. The reflector needs it once for each chunk and for bookmarks, not for every
+ * event. Throws {@link DecodeError} if there is none.
  */
 export function objectVersion(bytes: Uint8Array, start: number, end: number): ObjectVersion {
   const version = bytes[start] === OPEN_BRACE ? fromJson(bytes, start, end) : fromProtobuf(bytes, start, end);
@@ -62,7 +62,7 @@ function fromProtobuf(bytes: Uint8Array, start: number, end: number): ObjectVers
   return { resourceVersion, initialEventsEnd };
 }
 
-/** True when the map entry at the cursor is the annotation of the last initial event. */
+/** True if the map entry at the cursor is the annotation of the last initial event. */
 function readEntry(cursor: WireCursor): boolean {
   const entryEnd = cursor.delimited();
   let key = '';

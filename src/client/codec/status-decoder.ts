@@ -9,19 +9,19 @@ import {
 import type { HttpHeaders } from '../../base/http-message.ts';
 import { hasEnvelope, openEnvelope, tagOf, WireCursor } from './wire-format.ts';
 
-/** One value of a header that must not be repeated. */
+/** A header that must have a single value. */
 export function headerOf(headers: HttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** Whole seconds of `Retry-After`; the date form is not used by API servers and counts as none. */
+/** The seconds of `Retry-After`. API servers never use the date form, so it is ignored. */
 export function retryAfterSecondsOf(headers: HttpHeaders): number | undefined {
   const value = headerOf(headers, 'retry-after');
   return value !== undefined && /^\d{1,9}$/.test(value.trim()) ? Number(value) : undefined;
 }
 
-/** The error that the HTTP status implies without a Status body (client-go `NewGenericServerResponse`). */
+/** The error for an HTTP status without a Status body (client-go `NewGenericServerResponse`). */
 const GENERIC: ReadonlyMap<number, readonly [reason: string, message: string]> = new Map([
   [400, ['BadRequest', 'the server rejected our request for an unknown reason']],
   [401, ['Unauthorized', 'the server has asked for the client to provide credentials']],
@@ -40,14 +40,14 @@ const GENERIC: ReadonlyMap<number, readonly [reason: string, message: string]> =
   [504, ['Timeout', 'the server was unable to return a response in the time allotted']],
 ]);
 
-/** How much of an answer that is not a Status goes into the error. */
+/** Maximum bytes of a body without a Status in an error. */
 const EXCERPT_BYTES = 2048;
 
-/** The error of an answer that has no Status: of something in between, or plain text of the server. */
+/** The error of an answer without a Status: from a proxy, or plain text of the server. */
 export class NoStatusError extends StatusError {
-  /** The body it had instead, or the beginning of it. */
+  /** The body, or its beginning. */
   readonly text: string;
-  /** It has passed the filters of an API server (API-009), so that none in between has answered by itself. */
+  /** True if an API server answered (API-009), and not a proxy. */
   readonly audited: boolean;
 
   constructor(error: StatusError, answer: { readonly text: string; readonly audited: boolean }) {
@@ -58,8 +58,8 @@ export class NoStatusError extends StatusError {
 }
 
 /**
- * The error of an answer with a failing HTTP status. A Status body is taken as it is. Any other body (a proxy, a plain
- * text 404) yields an error that names no object, so that it never proves the absence of one (COL-116).
+ * The error of an answer with a failing HTTP status. A Status body is used unchanged. Any other body (a proxy, a plain text 404) becomes an
+ * error that names no object, so that it never proves an absence (COL-116).
  */
 export function statusErrorOf(httpStatus: number, headers: HttpHeaders, body: Uint8Array): StatusError {
   const retryAfter = retryAfterSecondsOf(headers);
@@ -86,7 +86,7 @@ export function statusErrorOf(httpStatus: number, headers: HttpHeaders, body: Ui
   return new StatusError(status);
 }
 
-/** A `Status` as JSON text or enveloped protobuf; undefined for anything else. */
+/** A `Status` as JSON text or enveloped protobuf; undefined for any other data. */
 export function decodeStatus(bytes: Uint8Array, start: number, end: number): Status | undefined {
   try {
     if (hasEnvelope(bytes, start, end)) return decodeProtobufStatus(bytes, start, end);
@@ -141,7 +141,7 @@ function envelopedKind(cursor: WireCursor, start: number, end: number): string {
   return kind;
 }
 
-/** Calls `field` until the nested message at the cursor is read. */
+/** Calls `field` for each field of the nested message at the cursor. */
 function inside(cursor: WireCursor, field: () => void): void {
   const outer = cursor.end;
   cursor.end = cursor.delimited();
@@ -149,7 +149,7 @@ function inside(cursor: WireCursor, field: () => void): void {
   cursor.end = outer;
 }
 
-/** Go writes empty strings; JSON leaves them out. */
+/** Go writes empty strings, which JSON leaves out. */
 function setText(value: string, set: (value: string) => void): void {
   if (value !== '') set(value);
 }

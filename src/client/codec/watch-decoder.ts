@@ -5,26 +5,26 @@ import { DecodeError } from './decode-error.ts';
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 
-/** One event; the object is `bytes[start..end)`, valid until the next push. The range object itself is reused. */
+/** One event. The object is `bytes[start..end)`, valid until the next push. The range object is reused. */
 export type OnWatchEvent = (
   type: WatchEventType,
   object: { readonly bytes: Uint8Array; readonly start: number; readonly end: number },
 ) => void;
 
 /**
- * The objects of the next events: `bytes[ranges[2 * i]..ranges[2 * i + 1])` for each i below `count`. They are delivered one by one
- * right after, and stay as they are until then. 0: what has not been delivered yet will not be.
+ * Announces the objects of the next events: `bytes[ranges[2 * i]..ranges[2 * i + 1])` for each i below `count`. They are delivered one by
+ * one directly afterwards, and stay valid until then. With 0, undelivered announcements are void.
  */
 export type OnWatchAhead = (bytes: Uint8Array, ranges: Int32Array, count: number) => void;
 
 export interface WatchDecoder {
-  /** Takes the next bytes of the stream and calls back for each event that is complete. Throws {@link DecodeError}. */
+  /** Takes the next bytes of the stream and calls back for each complete event. Throws {@link DecodeError}. */
   push(chunk: Uint8Array): void;
 }
 
 /**
- * Cuts a watch stream into events without reading the objects. A partial event at the end of the stream is not an event: the reflector resumes
- * before it and gets it again.
+ * Splits a watch stream into events without parsing the objects. A partial event at the end is dropped: the reflector resumes before it and
+ * receives it again.
  */
 export function watchDecoder(
   contentType: string | undefined,
@@ -36,12 +36,12 @@ export function watchDecoder(
     : new JsonWatchDecoder(onEvent);
 }
 
-/** The most events that are announced at once: the heads of so many are half of what the nearest cache holds, and fewer would wait longer. */
+/** Maximum number of announced events. The heads of so many fill half of the nearest cache; with fewer, prefetching would gain less. */
 export const WATCH_AHEAD = 32;
 
 const TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] as const;
 const utf8 = new TextEncoder();
-/** How Go begins a JSON event; other orders and spaces take the slow way. */
+/** The start of a JSON event in Go's form; other orders and spaces take the slow path. */
 const JSON_HEADS = TYPES.map((type) => utf8.encode(`{"type":"${type}","object":`));
 
 function startsWith(bytes: Uint8Array, at: number, end: number, prefix: Uint8Array): boolean {
@@ -50,14 +50,14 @@ function startsWith(bytes: Uint8Array, at: number, end: number, prefix: Uint8Arr
   return true;
 }
 
-/** The one range object handed to callbacks; they may not keep it. */
+/** The range object for callbacks, which must not keep it. */
 interface Range {
   bytes: Uint8Array;
   start: number;
   end: number;
 }
 
-/** Four bytes of length, then `WatchEvent {1 type, 2 RawExtension {1 raw}}` (API-523). */
+/** Parses frames: four bytes of length, then `WatchEvent {1 type, 2 RawExtension {1 raw}}` (API-523). */
 class ProtobufWatchDecoder implements WatchDecoder {
   readonly #frames = new WatchFrameReader();
   readonly #onEvent: OnWatchEvent;
@@ -79,8 +79,8 @@ class ProtobufWatchDecoder implements WatchDecoder {
   }
 
   /**
-   * Reads up to WATCH_AHEAD frames of the chunk. One that began in the chunk before lies elsewhere, and is delivered at once. Events in front of
-   * damage are delivered before the damage is reported.
+   * Parses up to WATCH_AHEAD frames of the chunk. A frame that began in the previous chunk is delivered at once. Events before malformed
+   * data are delivered before the error.
    */
   #gather(chunk: Uint8Array): number {
     if (this.#error !== undefined) return 0;
@@ -138,7 +138,7 @@ const CLOSE_BRACE = 0x7d;
 /** One event a line. */
 class JsonWatchDecoder implements WatchDecoder {
   readonly #buffer = new ByteBuffer();
-  /** Bytes at the start of the buffer known to hold no line end. */
+  /** Bytes at the start of the buffer that contain no line end. */
   #searched = 0;
   readonly #onEvent: OnWatchEvent;
   readonly #object: Range = { bytes: new Uint8Array(), start: 0, end: 0 };
@@ -153,7 +153,7 @@ class JsonWatchDecoder implements WatchDecoder {
     for (;;) {
       const { bytes, start } = buffer;
       const newline = bytes.indexOf(NEWLINE, start + this.#searched);
-      // Own storage holds stale bytes behind the end.
+      // The own buffer has stale bytes after its end.
       if (newline < 0 || newline >= buffer.end) {
         this.#searched = buffer.length;
         if (this.#searched > MAX_OBJECT_BYTES)
@@ -186,7 +186,7 @@ class JsonWatchDecoder implements WatchDecoder {
     this.#onEvent(TYPES[type]!, object);
   }
 
-  /** Any other spelling of the same JSON: parsed, and the object written anew. */
+  /** Parses any other spelling of the same JSON, and writes the object again. */
   #unusualLine(bytes: Uint8Array, start: number, end: number): void {
     const event = parsed(bytes, start, end);
     const type = TYPES.find((name) => name === event?.type);

@@ -1,4 +1,4 @@
-/** Writes protobuf by hand for tests, independently of the code that reads it. */
+/** Writes protobuf for tests, independently of the code that reads it. */
 export function message(
   ...fields: readonly (readonly [number: number, value: number | string | Uint8Array])[]
 ): Uint8Array {

@@ -1,8 +1,8 @@
 import { DecodeError } from './decode-error.ts';
 
 /**
- * Just enough of the protobuf wire format to cut a stream into objects. The contents of objects are read elsewhere.
- * State lives in one cursor per decoder instead of being returned, because this runs once a field of a million objects.
+ * The part of the protobuf wire format that splits a stream into objects. The state is in one cursor per decoder instead of return values,
+ * because this runs for each field of a million objects.
  */
 export class WireCursor {
   bytes: Uint8Array = new Uint8Array();
@@ -27,7 +27,7 @@ export class WireCursor {
     return value;
   }
 
-  /** Like `varint`, but -1, and the cursor stays, when the bytes end inside it. */
+  /** Like `varint`, but returns -1 without moving if the bytes end inside it. */
   tryVarint(): number {
     let value = 0;
     let scale = 1;
@@ -45,7 +45,7 @@ export class WireCursor {
     return -1;
   }
 
-  /** The end of the length-delimited value at the cursor, which then stands at its first byte. */
+  /** The end of the length-delimited value at the cursor, which moves to its first byte. */
   delimited(): number {
     const length = this.varint();
     const end = this.at + length;
@@ -53,11 +53,11 @@ export class WireCursor {
     return end;
   }
 
-  /** Passes over the value of a field with this tag. */
+  /** Skips the value of a field with this tag. */
   skip(tag: number): void {
     switch (tag & 7) {
       case 0:
-        // A negative int64 has ten bytes, more than varint() takes.
+        // A negative int64 has ten bytes, more than varint() accepts.
         while (this.more && this.bytes[this.at]! >= 0x80) this.at++;
         this.at++;
         break;
@@ -87,7 +87,7 @@ export class WireCursor {
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The number of a length-delimited field, as its tag. */
+/** The tag of a length-delimited field. */
 export function tagOf(field: number): number {
   return (field << 3) | 2;
 }
@@ -103,7 +103,7 @@ export function hasEnvelope(bytes: Uint8Array, start: number, end: number): bool
   );
 }
 
-/** Points the cursor at the object inside an envelope (`runtime.Unknown` field 2), or at the whole when there is none. */
+/** Moves the cursor to the object inside an envelope (`runtime.Unknown` field 2), or to the whole if there is no envelope. */
 export function openEnvelope(cursor: WireCursor, start: number, end: number): void {
   const { bytes } = cursor;
   cursor.point(bytes, start, end);
@@ -118,6 +118,6 @@ export function openEnvelope(cursor: WireCursor, start: number, end: number): vo
     }
     cursor.skip(tag);
   }
-  // Go leaves the field out when the object's message is empty.
+  // Go leaves the field out if the object's message is empty.
   cursor.at = cursor.end;
 }

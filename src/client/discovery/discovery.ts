@@ -7,7 +7,7 @@ import { elementsOf, objectIn } from '../codec/decode-list.ts';
 import type { RestClient } from '../rest/rest-client.ts';
 import { headerOf } from '../codec/status-decoder.ts';
 
-/** A resource in one version that serves it. Subresources are named by their parent. */
+/** A resource in one version that serves it. Subresources are listed at their parent. */
 export interface DiscoveredResource extends GroupVersionResource {
   readonly kind: string;
   readonly namespaced: boolean;
@@ -29,19 +29,19 @@ export interface DiscoveredGroup {
 
 export interface DiscoveryResult {
   readonly groups: readonly DiscoveredGroup[];
-  /** Every resource in every version. */
+  /** All resources in all versions. */
   readonly resources: readonly DiscoveredResource[];
-  /** Every resource once, in the version to use (COL-010). */
+  /** Each resource once, in its preferred version (COL-010). */
   readonly preferred: readonly DiscoveredResource[];
-  /** Group versions (`apps/v1`) that exist, or are said to, but could not be read: nothing is known of their resources. */
+  /** Group versions (`apps/v1`) that exist but could not be read, so their resources are unknown. */
   readonly failedGroupVersions: ReadonlyMap<string, Error>;
-  /** Resources listed without a kind, as `group/version resource`: no object of theirs can be named by anybody. */
+  /** Resources without a kind, as `group/version resource`. No reference can name their objects. */
   readonly withoutKind: readonly string[];
 }
 
 export interface DiscoveryOptions {
   readonly signal?: AbortSignal;
-  /** For each request; 32 s in client-go. */
+  /** Timeout of each request; 32 s in client-go. */
   readonly timeoutMs?: number;
 }
 
@@ -49,12 +49,12 @@ const ACCEPT_AGGREGATED =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,' +
   'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
 const TIMEOUT_MS = 32_000;
-/** Legacy documents fetched at once. */
+/** Maximum number of concurrent requests for legacy documents. */
 const PARALLEL = 10;
 
 /**
- * The resources that the server serves. Uses the two aggregated documents where they are offered, else one document a group version
- * (API-390 to API-393). Rejects when the list of groups itself can not be read.
+ * Discovers the server's resources. Uses the two aggregated documents if the server offers them, otherwise one document for each group
+ * version (API-390 to API-393). Rejects if the list of groups cannot be read.
  */
 export async function discover(client: RestClient, options: DiscoveryOptions = {}): Promise<DiscoveryResult> {
   const found = new Found();
@@ -68,7 +68,7 @@ interface Reading {
   readonly options: DiscoveryOptions;
 }
 
-/** Collects, keeping the order: core first, then the groups as listed. */
+/** Collects results in order: core first, then the groups as listed. */
 class Found {
   readonly #core: DiscoveredGroup[] = [];
   readonly #named: DiscoveredGroup[] = [];
@@ -80,7 +80,7 @@ class Found {
     return [...this.#core, ...this.#named];
   }
 
-  /** Group versions of the groups about which nothing is known yet. */
+  /** Group versions of the groups that are still unknown. */
   get missing(): string[] {
     const all = this.groups.flatMap(({ name, versions }) =>
       versions.map((version) => apiVersionOf({ group: name, version })),
@@ -117,7 +117,7 @@ class Found {
   }
 }
 
-/** COL-010: each name once, from the preferred version if it has it, else from the first that does. */
+/** Each name once, from the preferred version if it has it, otherwise from the first that does (COL-010). */
 function preferredOf(
   { versions, preferredVersion }: DiscoveredGroup,
   resourcesOf: (version: string) => readonly DiscoveredResource[],
@@ -140,7 +140,7 @@ async function readRoot(client: RestClient, path: '/api' | '/apis', { found, opt
     else if (path === '/api') readVersions(document, found);
     else readGroups(document, found);
   } catch (error) {
-    // Servers without a core group, or without others, exist (client-go tolerates the same two).
+    // Some servers have no core group, or no others (client-go tolerates both).
     if (!isNotFound(error) && !isForbidden(error)) throw error;
   }
 }
@@ -154,7 +154,7 @@ interface AggregatedList {
     readonly metadata?: { readonly name?: string };
     readonly versions?: readonly {
       readonly version: string;
-      /** `Stale`: the extension server behind it did not answer. */
+      /** `Stale` means that the extension server did not answer. */
       readonly freshness?: string;
       readonly resources?: readonly AggregatedResource[];
     }[];
@@ -188,7 +188,7 @@ function readAggregated(document: unknown, found: Found): void {
       const resources = elementsOf(entries, `resources of ${groupVersion}`);
       const served = resources.filter((r) => {
         const hasKind = (r.responseKind?.kind ?? '') !== '';
-        // One that has no verbs either is only there for its subresources.
+        // A resource without a kind and without verbs exists only for its subresources.
         if (!hasKind && (r.verbs ?? []).length > 0) found.skip(groupVersion, r.resource);
         return hasKind;
       });
@@ -246,7 +246,7 @@ function readGroups(document: unknown, found: Found): void {
   }
 }
 
-/** One document a group version; the failure of one never costs the others (API-562). */
+/** Reads one document for each group version. A failure concerns only that one (API-562). */
 async function readLegacy(client: RestClient, { found, options }: Reading): Promise<void> {
   const parallel = new Semaphore({ permits: PARALLEL });
   await Promise.all(
@@ -285,7 +285,7 @@ function resourcesOf(groupVersion: string, document: ResourceList): DiscoveredRe
   const parsed = parseGroupVersion(groupVersion);
   if (parsed === undefined) throw new DecodeError(`unexpected GroupVersion string: ${groupVersion}`);
   const entries = resourcesIn(groupVersion, document);
-  // COL-011: `pods/status` is a part of `pods`.
+  // `pods/status` is a part of `pods` (COL-011).
   return entries
     .filter(({ name, kind }) => !name.includes('/') && (kind ?? '') !== '')
     .map((entry) => ({

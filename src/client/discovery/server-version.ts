@@ -5,7 +5,7 @@ export interface ServerVersion {
   readonly minor: number;
 }
 
-/** The version that the server reports; undefined when that is no version. Rejects as every request does. */
+/** The version that the server reports; undefined if it is malformed. Rejects if the request fails. */
 export async function serverVersion(
   client: RestClient,
   options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
@@ -16,7 +16,7 @@ export async function serverVersion(
   return Number.isNaN(version.major) || Number.isNaN(version.minor) ? undefined : version;
 }
 
-/** Distributions write minors such as `27+`. NaN for what does not begin with a number. */
+/** Distributions have minors such as `27+`. NaN for a text that does not begin with a number. */
 function leadingNumber(text: unknown): number {
   return typeof text === 'string' ? Number(/^\d+/.exec(text)?.[0]) : NaN;
 }

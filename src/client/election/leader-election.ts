@@ -1,7 +1,7 @@
 import { formatMicroTime } from '../../api/meta/time.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 
-/** `spec` of a `coordination.k8s.io/v1` Lease; times are MicroTime text. Fields unknown to us are kept as they are. */
+/** `spec` of a `coordination.k8s.io/v1` Lease, with times as MicroTime text. Unknown fields are kept. */
 export interface LeaseSpec {
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;
@@ -14,7 +14,7 @@ export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec;
 }
 
-/** A lease as it was last read, and since when it has looked like that on the clock of this process. */
+/** A lease at its last read, and since when it has been unchanged by this process's clock. */
 export interface ObservedLease {
   readonly lease: Lease;
   /** Monotonic ms. */
@@ -37,16 +37,16 @@ export type LeaseDecision =
       readonly expiresInMs: number;
     };
 
-/** When it is: `wall` goes into the lease for people to read, `monotonic` is what decisions rest on. Both ms. */
+/** The current time. `wall` is written to the lease for people; decisions use `monotonic`. Both in ms. */
 export interface Moment {
   readonly wall: number;
   readonly monotonic: number;
 }
 
 /**
- * The knowledge after another read of the lease. The time of observation stays as long as the spec is the same: a lease ages
- * by how long it was not seen to change, never by the times in it, because the clocks of candidates need not agree
- * (client-go `tools/leaderelection`). A change of labels is no renewal.
+ * The knowledge after another read of the lease. The observation time stays while the spec is the same: the age of a lease is the time
+ * without an observed change, and does not use the times in it, because the clocks of candidates need not agree (client-go
+ * `tools/leaderelection`). A change of labels is not a renewal.
  */
 export function observeLease(
   previous: ObservedLease | undefined,
@@ -58,7 +58,7 @@ export function observeLease(
   return { lease, observedAt: same ? previous.observedAt : monotonic };
 }
 
-/** Whether to take, renew or wait for a lease (COL-214; client-go `tryAcquireOrRenew`). */
+/** Decides whether to acquire, renew or wait for a lease (COL-214; client-go `tryAcquireOrRenew`). */
 export function decideLease(observed: ObservedLease | undefined, candidate: Candidate, now: Moment): LeaseDecision {
   const { identity, leaseDurationSeconds } = candidate;
   const time = formatMicroTime(now.wall);
@@ -79,28 +79,30 @@ export function decideLease(observed: ObservedLease | undefined, candidate: Cand
   return { decision: 'update', reason, spec: { ...old, ...spec, leaseTransitions: transitions + 1 } };
 }
 
-/** The spec that lets the next candidate in at once: nobody holds it, and for a second only. */
+/** The spec that lets the next candidate acquire it at once: no holder, and a duration of one second. */
 export function releasedLease(old: LeaseSpec, now: Moment): LeaseSpec {
   const time = formatMicroTime(now.wall);
   return { ...old, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time };
 }
 
 export interface LeaseTimes {
-  /** How long others wait after they last saw a renewal, ms; whole seconds. */
+  /** Time that others wait after the last renewal they saw, ms; whole seconds. */
   readonly leaseDurationMs: number;
-  /** How long a leader acts after it sent the last renewal that succeeded, ms. */
+  /** Time that a leader acts after it sent the last successful renewal, ms. */
   readonly renewDeadlineMs: number;
-  /** Between two attempts, ms. */
+  /** Interval between two attempts, ms. */
   readonly retryPeriodMs: number;
 }
 
 /** COL-200. */
 export const defaultLeaseTimes: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 
-/** Candidates that wait read the lease again after the retry period and up to this part of it more, so that they do not come together. */
+/**
+ * Waiting candidates read the lease again after the retry period plus a random part of it up to this factor, so that they do not coincide.
+ */
 export const ACQUIRE_JITTER = 1.2;
 
-/** The problem of the times, in client-go's words; undefined when nothing is. */
+/** The problem of the times, in client-go's words; undefined if they are valid. */
 export function invalidLeaseTimes({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: LeaseTimes): string | undefined {
   if (leaseDurationMs < 1000) return 'leaseDuration must be greater than zero';
   if (leaseDurationMs % 1000 !== 0) return 'leaseDuration must be whole seconds';

@@ -28,7 +28,7 @@ export interface LeaderElectorOptions {
   readonly metrics?: Metrics;
   readonly namespace: string;
   readonly name: string;
-  /** `<hostname>_<uuid>`; no two candidates have the same. */
+  /** `<hostname>_<uuid>`, unique to each candidate. */
   readonly identity: string;
   readonly times?: LeaseTimes;
 }
@@ -43,7 +43,7 @@ type Attempt =
 
 export const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
-/** Reason of the signal given to the work when leadership ends before the work does. */
+/** The abort reason of the work's signal when leadership ends first. */
 export class LeaseLostError extends Error {
   constructor(message: string) {
     super(message);
@@ -61,7 +61,7 @@ export class LeaderElector {
   readonly #times: LeaseTimes;
   readonly #status: Gauge;
   #observed: ObservedLease | undefined;
-  /** Monotonic ms until which this process may act. */
+  /** Monotonic time in ms until which this process may act. */
   #actUntil = Number.NEGATIVE_INFINITY;
   #toldHolder = '';
   #toldTrouble = '';
@@ -77,19 +77,21 @@ export class LeaderElector {
     this.#status.set(0, { name: options.name });
   }
 
-  /** True while the lease certainly is ours. To be asked right before each write: timers of a stalled process are late. */
+  /**
+   * True while the lease is certainly held. It must be checked directly before each write, because timers of a stalled process are late.
+   */
   get leading(): boolean {
     return this.#options.clock.monotonic() < this.#actUntil;
   }
 
-  /** The holder of the lease as far as is known; empty for none. */
+  /** The last known holder of the lease; empty for none. */
   get holder(): string {
     return this.#observed?.lease.spec?.holderIdentity ?? '';
   }
 
   /**
-   * Takes the lease, runs `work`, and does so again after each loss, until `signal` is aborted or `work` ends by itself. The
-   * work's signal is aborted when `signal` is or the lease is lost; it must stop at once then. Gives the lease back at the end.
+   * Acquires the lease, runs `work`, and repeats that after each loss until `signal` is aborted or `work` ends by itself. The work's signal
+   * is aborted with `signal` or when the lease is lost; the work must then stop at once. Releases the lease at the end.
    */
   async run(signal: AbortSignal, work: (leading: AbortSignal) => Promise<void>): Promise<void> {
     while (!signal.aborted) {
@@ -99,7 +101,7 @@ export class LeaderElector {
     }
   }
 
-  /** When the successful request was sent; undefined when aborted before. */
+  /** The time at which the successful request was sent; undefined if aborted before. */
   async #acquire(signal: AbortSignal): Promise<number | undefined> {
     const { clock, random } = this.#options;
     const { retryPeriodMs } = this.#times;
@@ -143,7 +145,7 @@ export class LeaderElector {
       const lost = own.signal.reason instanceof LeaseLostError;
       this.#actUntil = Number.NEGATIVE_INFINITY;
       this.#status.set(0, { name });
-      // Only now, when nothing acts any more, may another one start.
+      // Only now, when nothing acts any more, may another candidate start.
       if (!lost) await this.#release();
     }
     return own.signal.reason instanceof LeaseLostError ? 'lost' : 'ended';
@@ -158,13 +160,13 @@ export class LeaderElector {
       if (own.signal.aborted) return;
       if (attempt.attempt === 'heldByAnother') return lose(`${this.holder} holds it`);
       if (attempt.attempt !== 'held') continue;
-      // A decision made before another process led must not be carried out afterwards.
+      // A decision from before another process led must not be carried out afterwards.
       if (attempt.reason === 'expired' || attempt.reason === 'released') return lose('another one held it in between');
       extend(attempt.sentAt);
     }
   }
 
-  /** One try to take or renew the lease. A leader first assumes that nobody touched it, which saves a read. */
+  /** One attempt to acquire or renew the lease. A leader first assumes that the lease is unchanged, which saves a read. */
   async #attempt(signal: AbortSignal): Promise<Attempt> {
     try {
       if (this.leading && this.#observed !== undefined) {
@@ -182,7 +184,7 @@ export class LeaderElector {
     }
   }
 
-  /** Does what `decideLease` says about the lease as it was last seen. */
+  /** Carries out `decideLease` for the last known lease. */
   async #write(signal: AbortSignal): Promise<Attempt> {
     const { clock, identity } = this.#options;
     const decision = decideLease(
@@ -223,7 +225,7 @@ export class LeaderElector {
     return client.create({ gvr: LEASES, namespace }, lease, call);
   }
 
-  /** Best effort: whoever comes next waits for the lease to expire otherwise. At most three requests. */
+  /** Best effort: on failure, the next candidate waits until the lease expires. At most three requests. */
   async #release(): Promise<void> {
     const { identity, logger, namespace, name } = this.#options;
     const release = async (): Promise<void> => {
@@ -236,7 +238,7 @@ export class LeaderElector {
     try {
       await release().catch(async (error: unknown) => {
         if (!isConflict(error)) throw error;
-        // A renewal that was cut off has arrived after all.
+        // A renewal that was cut off did arrive.
         await this.#read();
         await release();
       });
@@ -253,7 +255,7 @@ export class LeaderElector {
     return { wall: clock.now(), monotonic: clock.monotonic() };
   }
 
-  /** The timeout of one request. Two fit into the time a leader has, as in kube-controller-manager. */
+  /** The timeout of one request. Two fit into the leader's deadline, as in kube-controller-manager. */
   get #timeoutMs(): number {
     return this.#times.renewDeadlineMs / 2;
   }
@@ -265,7 +267,7 @@ export class LeaderElector {
     logger.info('another one holds the lease, standing by', { lease: `${namespace}/${name}`, holder });
   }
 
-  /** Once for each kind of trouble in a row, not at every attempt. */
+  /** Logs each kind of failure once in a row, not at every attempt. */
   #tellTrouble(error: unknown): void {
     const message = messageOf(error);
     const { logger, namespace, name } = this.#options;

@@ -6,7 +6,7 @@ import { TransportError } from '../http/transport.ts';
 
 const resource = { group: 'coordination.k8s.io', resource: 'leases' };
 
-/** Leases with the optimistic concurrency of an API server, and nothing else. */
+/** A server of leases with an API server's optimistic concurrency. */
 export class LeaseServer {
   readonly leases = new Map<string, Lease>();
   readonly requests: string[] = [];
@@ -27,7 +27,7 @@ export class LeaseServer {
     return this.leases.get(name);
   }
 
-  /** As somebody does who is no candidate. */
+  /** Writes as another client that is not a candidate. */
   set(name: string, lease: Lease): void {
     const metadata = { ...lease.metadata, name, resourceVersion: String(++this.#revision) };
     this.leases.set(name, { ...lease, metadata });
@@ -51,10 +51,10 @@ export class LeaseServer {
   }
 }
 
-/** The connection between a candidate and the server: whole, closed both ways, or closed on the way back. */
+/** The connection between a candidate and the server: open, closed both ways, or closed for answers. */
 export class Wire {
   state: 'up' | 'cut' | 'answersLost' = 'up';
-  /** Until it settles no answer comes through. */
+  /** No answer passes until it settles. */
   answersHeld: Promise<void> = Promise.resolve();
 
   readonly intercept: Interceptor = async (request, next) => {

@@ -1,6 +1,6 @@
 import { Lru } from '../../base/collections/lru.ts';
 
-/** The object an Event is about; only what is known is set. */
+/** The object of an Event. Only known fields are set. */
 export interface ObjectReference {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -24,7 +24,7 @@ export interface EventOccurrence {
   readonly at: number;
 }
 
-/** The action for an occurrence. `key` names the series for {@link EventCorrelator.written}. */
+/** The action for an occurrence. `key` identifies the series for {@link EventCorrelator.written}. */
 export type Correlation =
   | { readonly action: 'drop' }
   | {
@@ -40,21 +40,21 @@ export type Correlation =
       readonly message: string;
       readonly count: number;
       readonly firstAt: number;
-      /** Name of the Event object to count up. */
+      /** The name of the Event object whose count to increase. */
       readonly name: string;
     };
 
 export interface CorrelatorOptions {
   readonly component: string;
-  /** Different messages of one reason and object within the interval, after which they are combined; 10 in client-go. */
+  /** Maximum number of different messages of one reason and object within the interval before they are combined; 10 in client-go. */
   readonly maxSimilar?: number;
   /** Milliseconds; 600,000 in client-go. */
   readonly similarIntervalMs?: number;
-  /** Events of one source and object that may come at once; 25 in client-go. */
+  /** Maximum burst of Events of one source and object; 25 in client-go. */
   readonly burst?: number;
-  /** … and one more after each of these; 300,000 in client-go. */
+  /** Interval after which one more is allowed; 300,000 in client-go. */
   readonly refillMs?: number;
-  /** Series remembered; 4096 in client-go. */
+  /** Maximum number of series; 4096 in client-go. */
   readonly cacheSize?: number;
 }
 
@@ -75,9 +75,9 @@ interface Bucket {
 }
 
 /**
- * Keeps an object in trouble from flooding the server with Events (COL-145; client-go `tools/record/events_cache.go`):
- * the same Event again counts up the old one, many different ones of a kind become one, and each object has an allowance.
- * Time comes with the occurrences.
+ * Prevents an object in trouble from flooding the server with Events (COL-145; client-go `tools/record/events_cache.go`): a repeated Event
+ * increases the count of the old one, many different ones of a kind are combined, and each object has a rate limit. Times come with the
+ * occurrences.
  */
 export class EventCorrelator {
   readonly #component: string;
@@ -108,7 +108,7 @@ export class EventCorrelator {
     this.#buckets = new Lru({ capacity: cacheSize });
   }
 
-  /** Counts the occurrence and says what becomes of it. */
+  /** Counts the occurrence and returns its action. */
   correlate(occurrence: EventOccurrence): Correlation {
     const { key, message } = this.#aggregate(occurrence);
     const series = this.#series.get(key) ?? { count: 0, firstAt: occurrence.at, name: '' };
@@ -121,7 +121,7 @@ export class EventCorrelator {
       : { action: 'create', key, message, count, firstAt };
   }
 
-  /** The Event of this series now exists under that name. */
+  /** Records that the Event of this series exists under this name. */
   written(key: string, name: string): void {
     const series = this.#series.get(key);
     if (series !== undefined) series.name = name;
@@ -141,12 +141,12 @@ export class EventCorrelator {
     if (similar.messages.size < this.#maxSimilar) {
       return { key: this.#keyOf(involvedObject, type, reason, message, involvedObject.fieldPath), message };
     }
-    // Enough is known: more messages would only cost memory.
+    // The limit is already exceeded, so more messages would only cost memory.
     similar.messages.delete(message);
     return { key: group, message: `(combined from similar events): ${message}` };
   }
 
-  /** Token bucket of source and object. */
+  /** The token bucket of source and object. */
   #allowed({ involvedObject, at }: EventOccurrence): boolean {
     const key = this.#keyOf(involvedObject);
     const bucket = this.#buckets.get(key) ?? { tokens: this.#burst, at };

@@ -25,19 +25,19 @@ export interface EventRecorderOptions {
   readonly correlator?: Omit<CorrelatorOptions, 'component'>;
 }
 
-/** Occurrences that may wait; what comes when they are as many is dropped, as client-go's broadcaster does (COL-146). */
+/** Maximum number of waiting occurrences; beyond it, new ones are dropped, as in client-go's broadcaster (COL-146). */
 export const MAX_QUEUED_EVENTS = 1000;
-/** Attempts at one Event while the server can not be reached (COL-146). */
+/** Maximum attempts at one Event while the server cannot be reached (COL-146). */
 const MAX_TRIES = 12;
 const RETRY_MS = 10_000;
-/** For one request. */
+/** Timeout of one request. */
 const TIMEOUT_MS = 30_000;
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' };
 
 /**
- * Writes core/v1 Events (COL-144 to COL-146; client-go `tools/record`). Best effort: recording never waits, never
- * throws, and trouble with the server costs Events, nothing else.
+ * Writes core/v1 Events (COL-144 to COL-146; client-go `tools/record`). Best effort: recording never waits and never throws, and a failing
+ * server costs only Events.
  */
 export class EventRecorder implements Service {
   readonly #options: EventRecorderOptions;
@@ -53,7 +53,7 @@ export class EventRecorder implements Service {
     this.#correlator = new EventCorrelator({ ...options.correlator, component: options.component });
   }
 
-  /** Occurrences lost because the queue was full. */
+  /** Number of occurrences lost because the queue was full. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -70,8 +70,8 @@ export class EventRecorder implements Service {
   }
 
   /**
-   * Withdraws the events that wait to be written, the oldest first: somebody else may have written it by the next time there is a `run`. Events
-   * under way are not among them.
+   * Removes and returns the waiting Events, oldest first, because another process may write them before the next `run`. Events in progress
+   * are not included.
    */
   takeWaiting(): EventOccurrence[] {
     const waiting: EventOccurrence[] = [];
@@ -80,8 +80,8 @@ export class EventRecorder implements Service {
   }
 
   /**
-   * Writes the recorded events, one after the other. Resolves after `signal` is aborted. Events that wait then are written by the next run,
-   * unless they are withdrawn; the one under way may be lost.
+   * Writes the recorded Events one by one. Resolves after `signal` is aborted. The next run writes Events that wait then, unless they are
+   * withdrawn; the one in progress may be lost.
    */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#wake?.();
@@ -110,7 +110,7 @@ export class EventRecorder implements Service {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        // The server has answered: it does not want this Event, now or later (COL-146).
+        // The server answered that it refuses this Event for good (COL-146).
         if (error instanceof StatusError) {
           const level = isAlreadyExists(error) ? 'debug' : 'warn';
           this.#logger[level]('the server rejected an event', { reason: occurrence.reason, error: error.message });
@@ -121,7 +121,7 @@ export class EventRecorder implements Service {
           return;
         }
       }
-      // The first wait is shortened at random, so that components that lost the same server do not return together.
+      // The first wait has random jitter, so that components that lost the same server do not return together.
       const wait = tries === 1 ? random.integer(RETRY_MS) : RETRY_MS;
       await sleepUnlessAborted(clock, wait, signal);
       if (signal.aborted) return;
@@ -147,7 +147,7 @@ export class EventRecorder implements Service {
         );
         return;
       } catch (error) {
-        // Events live an hour: the series may outlive its Event, and then starts another with the same count.
+        // Events live an hour, so the series may outlive its Event. Then it starts another one with the same count.
         if (!isNotFound(error)) throw error;
       }
     }
@@ -176,13 +176,13 @@ export class EventRecorder implements Service {
     };
   }
 
-  /** Hexadecimal. Our clock has milliseconds; the rest is random, because the number makes the name unique. */
+  /** Hexadecimal. The clock has milliseconds; the rest is random, because the number makes the name unique. */
   #nanoseconds(at: number): string {
     return (BigInt(Math.trunc(at)) * 1_000_000n + BigInt(this.#options.random.integer(1_000_000))).toString(16);
   }
 }
 
-/** Events on cluster-scoped objects live in `default` (COL-144). */
+/** Events about cluster-scoped objects are in `default` (COL-144). */
 function namespaceOf({ involvedObject: { namespace = '' } }: EventOccurrence): string {
   return namespace === '' ? 'default' : namespace;
 }

@@ -6,50 +6,50 @@ export interface ClientCertificate {
   readonly keyPem: string;
 }
 
-/** The credentials of the client. They may change over time (token files, plug-ins), so they are read for each request. */
+/** The credentials of the client. They are read for each request, because they may change (token files, plug-ins). */
 export interface Credentials {
-  /** Headers to add, usually `authorization`. Rejects when there are none to be had: the request is not sent. */
+  /** Headers to add, usually `authorization`. If it rejects, the request is not sent. */
   headers(): Promise<HttpHeaders> | HttpHeaders;
-  /** Presented in the TLS handshake of new connections. */
+  /** The client certificate for the TLS handshake of new connections. */
   certificate?(): Promise<ClientCertificate | undefined> | ClientCertificate | undefined;
-  /** The server answered 401 to a request with these very headers: what was cached with them is no good. */
+  /** Called if the server answered 401 to a request with these headers, so that the cached credentials are dropped. */
   rejected?(carried: HttpHeaders): void;
 }
 
-/** Where a server is and how it is recognised. */
+/** The address of a server and how to verify it. */
 export interface ConnectOptions {
   /** `https://host:port` with an optional path prefix, or `http://…`. */
   readonly server: string;
-  /** PEM of the authorities to trust; absent = those of Node. */
+  /** The trusted authorities as PEM; if absent, those of Node. */
   readonly caPem?: string;
   readonly insecureSkipTlsVerify?: boolean;
-  /** Name expected in the server's certificate and sent as SNI, when it is not the host of `server`. */
+  /** The expected name in the server's certificate, also sent as SNI, if it differs from the host of `server`. */
   readonly tlsServerName?: string;
-  /** `http://…`, `https://…` or `socks5://…` of a proxy that the server is reached through; only for https servers. */
+  /** A proxy to the server, `http://…`, `https://…` or `socks5://…`. Only for https servers. */
   readonly proxyUrl?: string;
   readonly credentials?: Credentials;
-  /** Connections at once over HTTP/1.1 for what is no watch; more requests wait for one. */
+  /** Maximum number of HTTP/1.1 connections for requests other than watches; more requests wait. */
   readonly maxConnections?: number;
-  /** … and besides them for watches; one more is refused. */
+  /** Maximum number of further connections for watches; more watches are refused. */
   readonly maxWatchConnections?: number;
 }
 
-/** Options of `connect` with what else a program wants to know of where it connects to. */
+/** Options of `connect` with other facts about the connection. */
 export interface ClientConfig extends ConnectOptions {
   /** The namespace of the context or the service account. */
   readonly namespace: string;
-  /** Where it comes from: a context name, `in-cluster`, or `--master` where nothing else says anything. */
+  /** The origin of the configuration: a context name, `in-cluster`, or `--master` if there is no other. */
   readonly source: string;
 }
 
 export const MAX_CONNECTIONS = 256;
 /**
- * Watches hold a connection each over HTTP/1.1, for minutes: about 60 for the built-in kinds, one more per custom resource. Go's client
- * opens as many as there are; these are more than a cluster has resources, and fewer than a machine has ports.
+ * Over HTTP/1.1, each watch holds a connection for minutes: about 60 for the built-in kinds, and one for each custom resource. Go's client
+ * has no limit; this one exceeds the resources of a cluster, and is below the ports of a machine.
  */
 export const MAX_WATCH_CONNECTIONS = 10_000;
 
-/** A static `authorization: Bearer …`. */
+/** A fixed `authorization: Bearer …`. */
 export function bearerToken(token: string): Credentials {
   const headers = { authorization: `Bearer ${token}` };
   return { headers: () => headers };
@@ -67,24 +67,24 @@ export function parseServer(server: string): { readonly url: URL; readonly secur
   return { url, secure: url.protocol === 'https:', prefix: url.pathname.replace(/\/+$/, '') };
 }
 
-/** The host without the brackets that an IPv6 address carries in a URL. */
+/** The host without the brackets of an IPv6 address. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
 /**
- * Options of `tls.connect` that trust the certificates in `caPem` (PEM) and no others. A certificate in it is trusted as it stands, also if it is
- * the server's own and its authority is not there: Go does so, and envtest's webhook installer relies on it. The host name is verified all the same.
+ * Options of `tls.connect` that trust only the certificates in `caPem` (PEM). A server's own certificate in it is trusted without its
+ * authority, as in Go; envtest's webhook installer relies on that. The host name is still verified.
  */
 export function trustedRoots(caPem: string): { readonly ca: string; readonly allowPartialTrustChain: true } {
   return { ca: caPem, allowPartialTrustChain: true };
 }
 
-/** Options of `tls.connect`, common to both protocols. */
+/** Options of `tls.connect` for both protocols. */
 export function tlsOptions(options: ConnectOptions, certificate: ClientCertificate | undefined) {
   const { caPem, insecureSkipTlsVerify, tlsServerName } = options;
   const host = hostOf(new URL(options.server));
-  // SNI must be a name: Node refuses an address there.
+  // SNI must be a name; Node refuses an address.
   const servername = tlsServerName ?? (/^[\d.]+$|:/.test(host) ? undefined : host);
   return {
     ...(caPem === undefined ? {} : trustedRoots(caPem)),

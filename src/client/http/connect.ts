@@ -13,13 +13,13 @@ import { isWatch } from './watch-request.ts';
 
 export interface TransportOptions extends Http2Options {
   /**
-   * `http1`, `http2`: that one only. `auto`: watches share HTTP/2 sessions when the server offers them, so that they do
-   * not hold a connection each; everything else goes over HTTP/1.1, where Node spends half the CPU on a request.
+   * `http1` and `http2` use only that protocol. With `auto`, watches share HTTP/2 sessions if the server offers them, so that they do not
+   * hold a connection each; all other requests use HTTP/1.1, where Node spends half the CPU.
    */
   readonly protocol?: 'auto' | 'http1' | 'http2';
 }
 
-/** A transport to a server over the network. Connects with the first request. */
+/** A transport to a server over the network. It connects with the first request. */
 export function connect(options: TransportOptions): Transport {
   const { protocol = 'auto' } = options;
   if (protocol === 'http2') return http2Transport(options);
@@ -32,7 +32,7 @@ export function connect(options: TransportOptions): Transport {
     try {
       return await streaming;
     } catch (error) {
-      // The next watch asks again: the server may just have been away.
+      // The next watch negotiates again, because the server may have been unreachable.
       streaming = undefined;
       throw error;
     }
@@ -50,7 +50,7 @@ export function connect(options: TransportOptions): Transport {
   };
 }
 
-/** Asks what the server chooses in a TLS handshake (ALPN). */
+/** Determines the server's protocol by a TLS handshake (ALPN). */
 class Negotiation {
   readonly #options: TransportOptions;
   readonly #tunnels: ProxyTunnels;
@@ -82,7 +82,7 @@ class Negotiation {
     }
   }
 
-  /** Requests under way reject. */
+  /** Rejects requests in progress. */
   stop(): void {
     this.#stopping.abort();
     this.#tunnels.close();

@@ -5,10 +5,10 @@ import { type ClientCertificate, type ConnectOptions, hostOf, parseServer, tlsOp
 import { transportErrorOf } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
 
-/** client-go's time for a TLS handshake. A server that dies at the wrong moment leaves a socket that never says anything again. */
+/** Timeout of the handshake, as in client-go. A server that dies at the wrong moment leaves a silent socket. */
 const OPENING_MS = 10_000;
 
-/** A connection to the server on its way. */
+/** Starts to open a connection to the server. */
 export function openSocket(options: ConnectOptions): Socket {
   const { url } = parseServer(options.server);
   return netConnect({ host: hostOf(url), port: portOf(url) });
@@ -16,9 +16,9 @@ export function openSocket(options: ConnectOptions): Socket {
 
 export interface TlsSocketOptions {
   readonly certificate: ClientCertificate | undefined;
-  /** The offered protocols, the best first. */
+  /** The offered protocols in order of preference. */
   readonly protocols: string[];
-  /** A connection to the server that is there already. */
+  /** An existing connection to the server. */
   readonly tunnel?: Socket | undefined;
 }
 
@@ -37,13 +37,13 @@ function portOf(url: URL): number {
   return Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 }
 
-/** The opened connection: a socket, or a session on one. */
+/** The connection: a socket, or a session on one. */
 interface Connection {
   once(event: string, listener: (error: Error) => void): unknown;
   destroy(error?: Error): unknown;
 }
 
-/** Resolves with `event`; rejects with a TransportError when the connection breaks, is closed, or takes longer than ten seconds. */
+/** Resolves with `event`. Rejects with a TransportError if the connection breaks, is closed, or takes longer than ten seconds. */
 export function opening(
   connection: Connection,
   event: 'secureConnect' | 'remoteSettings',

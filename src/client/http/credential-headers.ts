@@ -5,9 +5,7 @@ import type { ClientCertificate, Credentials } from './connect-options.ts';
 import { abortedTransportError } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
 
-/**
- * The headers that a request gets from the credentials. Rejects when the request is given up: a program that prints them may take long, or hang.
- */
+/** The headers of the credentials. Rejects if the request is aborted, because a credential program may take long or hang. */
 export function credentialHeaders(
   credentials: Credentials | undefined,
   signal: AbortNotice | undefined,
@@ -15,7 +13,7 @@ export function credentialHeaders(
   return orGivenUp(credentials?.headers(), signal);
 }
 
-/** The same of the certificate that a connection for the request presents. */
+/** The same for the client certificate of the request's connection. */
 export function credentialCertificate(
   credentials: Credentials | undefined,
   signal: AbortNotice | undefined,
@@ -25,11 +23,11 @@ export function credentialCertificate(
 
 function orGivenUp<T>(wanted: Promise<T> | T, signal: AbortNotice | undefined): Promise<T> | T {
   if (!(wanted instanceof Promise)) return wanted;
-  // A request that ended before did not wait for them.
+  // An aborted request does not wait for them.
   return orAborted(wanted, signal, signal?.aborted === true ? abortedTransportError : givenUp);
 }
 
-/** Nothing was sent: its time says nothing of the load of the server (`timeout`), and nobody took it back (`aborted`). */
+/** The request was not sent, so the error is neither a `timeout`, which would indicate load, nor `aborted`. */
 function givenUp(signal: AbortNotice): TransportError {
   const reason: unknown = signal.reason;
   if (!(reason instanceof TimeoutError)) return abortedTransportError(signal);

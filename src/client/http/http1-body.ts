@@ -1,13 +1,13 @@
 import type { TransportError } from './transport.ts';
 
-/** Bytes that a body may be ahead of its reader before its connection is paused. */
+/** Maximum unread bytes before the connection is paused. */
 const AHEAD_BYTES = 128 * 1024;
 
-/** The requests that a body may make to its connection. */
+/** The controls of a body over its connection. */
 export interface BodySource {
   pause(): void;
   resume(): void;
-  /** The reader stopped: the rest is not worth waiting for. */
+  /** The reader stopped, and the rest is not worth reading. */
   cancel(): void;
 }
 
@@ -19,8 +19,8 @@ interface Reader {
 const DONE: IteratorResult<Uint8Array, undefined> = { done: true, value: undefined };
 
 /**
- * A body as it comes, for one reader. It holds {@link AHEAD_BYTES} and what one read of the socket brought beyond them.
- * An incomplete body never ends like a complete one: the reader gets the error, at once.
+ * A streamed body for one reader. It buffers {@link AHEAD_BYTES} and the excess of one socket read. An incomplete body never ends like a
+ * complete one: the reader gets the error at once.
  */
 export class Http1Body implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #source: BodySource;

@@ -12,19 +12,19 @@ export interface Http1ConnectionsOptions {
   readonly maxWatchConnections: number;
 }
 
-/** A connection kept for the next request is closed after this long without one, unless the server wants it earlier. */
+/** Idle time after which a kept connection is closed, unless the server wants it earlier. */
 const IDLE_MS = 30_000;
 
 /**
- * Connections to one server, one request at a time on each. The one that was free last is used first, so that those which
- * are not needed grow old and close. At most so many as allowed; who comes then waits, bounded by the semaphore. Watches have places of
- * their own: as many watches as there are places would keep all else waiting, the lease of the leader too, until the first of them ends.
+ * Connections to one server, one request at a time on each. The connection that became free last is used first, so that superfluous ones
+ * age and are closed. Requests beyond the limit wait in the bounded semaphore. Watches have a separate limit, because otherwise they could
+ * block all other requests, including the renewal of the lease.
  */
 export class Http1Connections {
   readonly #options: Http1ConnectionsOptions;
   readonly #places: Semaphore;
   readonly #watchPlaces: Semaphore;
-  /** Free; the last was used last. */
+  /** Free connections; the last was used last. */
   readonly #free: Http1Connection[] = [];
   readonly #all: Http1Connection[] = [];
   #closed = false;
@@ -35,21 +35,21 @@ export class Http1Connections {
     this.#watchPlaces = new Semaphore({ permits: options.maxWatchConnections });
   }
 
-  /** Nothing new may begin. */
+  /** True if no request may begin. */
   get closed(): boolean {
     return this.#closed;
   }
 
   /**
-   * A connection to use once, now if there is one. It may still have to be made. A waiting caller gets none when they are closed meanwhile, and
-   * a rejection when `signal` aborts the wait.
+   * A connection for one use, opened on demand. A waiting caller gets none if the pool is closed meanwhile, and a rejection if `signal`
+   * aborts the wait.
    */
   take(signal: AbortNotice | undefined): Http1Connection | Promise<Http1Connection | undefined> {
     const release = this.#places.tryAcquire();
     return release === undefined ? this.#wait(signal) : this.#with(release);
   }
 
-  /** The same for a watch. It does not wait, for nobody knows how long: throws a TransportError when all places are taken. */
+  /** The same for a watch, without waiting, because watches are long. Throws a TransportError if all places are taken. */
   takeForWatch(): Http1Connection {
     const release = this.#watchPlaces.tryAcquire();
     if (release !== undefined) return this.#with(release);
@@ -57,13 +57,13 @@ export class Http1Connections {
     throw new TransportError('refused', `all ${permits} connections that watches may have over HTTP/1.1 are taken`);
   }
 
-  /** Ends what is under way with this error. */
+  /** Ends all requests in progress with this error. */
   destroy(error: Error): void {
     this.#refuse();
     for (const connection of this.#all) connection.destroy(error);
   }
 
-  /** Nothing new may begin; resolves when what is under way has ended by itself. Not after {@link Http1Connections.destroy}. */
+  /** Refuses new requests, and resolves when all requests in progress have ended. Not allowed after {@link Http1Connections.destroy}. */
   async close(): Promise<void> {
     this.#refuse();
     await Promise.all(this.#all.map((connection) => connection.close()));
@@ -78,7 +78,7 @@ export class Http1Connections {
 
   #refuse(): void {
     this.#closed = true;
-    // Callers that wait for a place are resumed, and find that there is none.
+    // Waiting callers are resumed and find that there is no place.
     this.#places.resize(Number.POSITIVE_INFINITY);
   }
 
@@ -93,18 +93,18 @@ export class Http1Connections {
   }
 }
 
-/** A place for one socket, which is opened when it is needed. */
+/** A place for one socket, which is opened on demand. */
 export class Http1Connection {
   readonly #client: Client;
   readonly #free: Http1Connection[];
   #release: Release | undefined;
   #answers = 0;
-  /** Those that know who is at the other side of the present socket. A collector has one. */
+  /** The callers that know the identity of the server at the current socket. A collector has one. */
   readonly #greetings = new Set<Greeting>();
 
   constructor({ Client, connector, origin }: Http1ConnectionsOptions, free: Http1Connection[]) {
     this.#free = free;
-    // Watches may be quiet for long, and a request's time is its signal's business.
+    // No timeouts here: watches may be quiet for long, and the request's signal bounds its time.
     this.#client = new Client(origin, {
       connect: connector,
       headersTimeout: 0,
@@ -118,7 +118,7 @@ export class Http1Connection {
     this.#client.on('disconnect', () => this.#greetings.clear());
   }
 
-  /** The present socket has carried an answer before: the server may close it in the moment it is used again. */
+  /** True if the current socket has already carried an answer, so that the server may close it in the moment it is reused. */
   get reused(): boolean {
     return this.#answers > 0;
   }
@@ -127,7 +127,7 @@ export class Http1Connection {
     return this.#greetings.has(greeting);
   }
 
-  /** The present socket has carried its answer. */
+  /** Marks that the current socket has carried its answer. */
   greeted(greeting: Greeting): void {
     this.#answers++;
     this.#greetings.add(greeting);
@@ -141,7 +141,7 @@ export class Http1Connection {
     this.#client.dispatch(options, handler);
   }
 
-  /** The exchange is over, well or not. */
+  /** Ends the exchange, successful or not. */
   letGo(): void {
     const release = this.#release;
     if (release === undefined) return;
@@ -152,11 +152,11 @@ export class Http1Connection {
   }
 
   destroy(error: Error): void {
-    // Resolves when the socket is closed; who ends the program need not wait for that.
+    // Resolves when the socket is closed; a program that exits need not wait for that.
     void this.#client.destroy(error);
   }
 
-  /** Resolves when what is under way has ended. */
+  /** Resolves when the requests in progress have ended. */
   async close(): Promise<void> {
     await this.#client.close();
   }

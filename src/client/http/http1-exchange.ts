@@ -6,33 +6,33 @@ import type { Http1Connection } from './http1-connections.ts';
 import { abortedTransportError } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
 
-/** Answers that say to be shorter than this are read at once, which is cheaper than a stream. */
+/** Answers below this announced size are read at once, which is cheaper than a stream. */
 const SMALL_BODY = 256 * 1024;
 
-/** A connection that was kept ended without a byte of answer. The sender of a repeatable request repeats it. */
+/** A reused connection ended without any answer. The sender repeats a repeatable request. */
 export class StaleConnection extends TransportError {}
 
-/** A connection was made anew before the request was sent, and nobody has greeted it. Nothing was sent. */
+/** The connection was opened anew before the request was sent, and the server's identity is not verified yet. Nothing was sent. */
 export class UngreetedConnection extends TransportError {}
 
 export interface Http1ExchangeOptions {
   readonly connection: Pick<Http1Connection, 'reused' | 'letGo'>;
   readonly signal: AbortNotice | undefined;
   readonly refusal: HttpRequest['refusal'];
-  /** The head of the answer is there, and of a small answer the whole. */
+  /** Called with the head of the answer, and for a small answer with all of it. */
   readonly resolve: (response: HttpResponse) => void;
   readonly reject: (error: TransportError) => void;
   readonly failureOf: (error: Error, signal: AbortNotice | undefined) => TransportError;
 }
 
 /**
- * One request on a connection, as undici reports it. One object a request and no closures: every DELETE comes along here.
- * After the head has come, errors reach the reader through the body instead.
+ * One request on a connection, as a handler of undici. One object for each request and no closures, because every DELETE uses it. After the
+ * head, errors reach the reader through the body.
  */
 export class Http1Exchange implements Dispatcher.DispatchHandler, BodySource {
   readonly #options: Http1ExchangeOptions;
   #controller: Dispatcher.DispatchController | undefined;
-  /** Why nobody waits for the answer any more. */
+  /** The reason why nobody waits for the answer. */
   #givenUp: Error | undefined;
   #answer: 'none' | 'small' | Http1Body = 'none';
   #status = 0;
@@ -49,7 +49,7 @@ export class Http1Exchange implements Dispatcher.DispatchHandler, BodySource {
   handleEvent(): void {
     const { signal, reject } = this.#options;
     const error = abortedTransportError(signal!);
-    // Reported at once: undici may still be busy with making the connection.
+    // Reported at once, because undici may still be opening the connection.
     if (this.#answer instanceof Http1Body) this.#answer.fail(error);
     else reject(error);
     this.#giveUp(error);
@@ -57,13 +57,13 @@ export class Http1Exchange implements Dispatcher.DispatchHandler, BodySource {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Nothing is written before this, and undici writes at once afterwards: it may have waited for a connection or a turn.
+    // Nothing was written before this, and undici writes directly afterwards: it may have waited for a connection or a turn.
     const refused = this.#givenUp ?? this.#options.refusal?.();
     if (refused !== undefined) controller.abort(refused);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
-    // 100 to 199 only announce the answer.
+    // Statuses 100 to 199 only announce the answer.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers as HttpHeaders;

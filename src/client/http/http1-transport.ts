@@ -19,17 +19,17 @@ import { abortedTransportError, closedError, transportErrorOf } from './transpor
 import type { Transport, TransportError } from './transport.ts';
 import { isWatch } from './watch-request.ts';
 
-/** The longest a connection may take to be made, as in client-go's dialer. */
+/** Maximum time to open a connection, as in client-go's dialer. */
 const CONNECT_MS = 30_000;
-/** Its keep-alive. A watch whose other side is gone without a word notices by that alone, when the probes that follow are not answered. */
+/** Keep-alive interval, as in client-go's dialer. Only unanswered probes show a watch that its server has vanished. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** HTTP/1.1 over undici: connections are kept and used again, one request at a time on each. */
+/** HTTP/1.1 over undici: connections are reused, with one request at a time on each. */
 export function http1Transport(options: TunnelOptions): Transport {
   return new Http1Transport(options);
 }
 
-/** A connection that ends each time after it was greeted is given up. */
+/** Maximum number of attempts if a connection ends each time after its identity was verified. */
 const MOST_REMADE = 3;
 
 interface Greeted {
@@ -46,9 +46,9 @@ class Http1Transport implements Transport {
   readonly #tunnels: ProxyTunnels;
   readonly #opening = new OpeningSockets();
   #closed = false;
-  /** Those with the present client certificate; another certificate needs other connections. */
+  /** Connections with the current client certificate; another certificate needs other connections. */
   #connections: { readonly certificate: ClientCertificate | undefined; readonly to: Http1Connections } | undefined;
-  /** They, and those of before on which something is still under way. */
+  /** These, and earlier ones with requests in progress. */
   readonly #alive = new Set<Http1Connections>();
 
   constructor(options: TunnelOptions) {
@@ -67,7 +67,7 @@ class Http1Transport implements Transport {
     try {
       response = await this.#exchange(request, headers);
     } catch (error) {
-      // A server may close an idle connection in the moment we use it again. Reading once more does no harm.
+      // A server may close an idle connection in the moment of its reuse. Repeating a read does no harm.
       if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
       response = await this.#exchange(request, headers);
     }
@@ -94,26 +94,26 @@ class Http1Transport implements Transport {
     return Promise.resolve();
   }
 
-  /** There are connections, and nobody has to be asked whether another certificate has come. */
+  /** True if there are connections, and the certificate cannot change. */
   get #steady(): boolean {
     return this.#connections !== undefined && this.#options.credentials?.certificate === undefined;
   }
 
-  /** Has the connections be those with the present certificate. */
+  /** Ensures that the connections have the current certificate. */
   async #renew(signal: AbortNotice | undefined): Promise<void> {
     const certificate = await credentialCertificate(this.#options.credentials, signal);
     const present = this.#connections;
     if (present !== undefined && present.certificate?.certPem === certificate?.certPem) return;
-    // Loaded with the first request: a program that only serves does not pay for it.
+    // Loaded with the first request, so that a program that only serves does not pay for it.
     const { buildConnector, Client } = await import('undici');
-    // Another request may have been as far in the meantime.
+    // Another request may have done this meanwhile.
     if (this.#connections !== present) return await this.#renew(signal);
-    // Nobody would end them any more.
+    // Nobody would close them later.
     if (this.#closed) throw closedError();
     const tls = this.#secure ? tlsOptions(this.#options, certificate) : {};
     const to = new Http1Connections({
       Client,
-      // One for all of them: they share TLS sessions.
+      // One connector for all of them, because they share TLS sessions.
       connector: this.#throughProxy(
         this.#opening.of(buildConnector({ ...tls, timeout: CONNECT_MS, keepAliveInitialDelay: KEEP_ALIVE_MS })),
       ),
@@ -148,14 +148,14 @@ class Http1Transport implements Transport {
     const { signal, greeting } = request;
     const message = this.#messageOf(request, credentials);
     let remade = 0;
-    // Once more for who waited for a place while another certificate came, as often as one comes.
+    // Repeats for a request that waited while the certificate changed, as often as it changes.
     for (;;) {
       if (!this.#steady) await this.#renew(signal);
       this.#refuse(signal);
       const connections = this.#connections!.to;
       const taken = isWatch(request) ? connections.takeForWatch() : connections.take(signal);
       const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
-      // A caller that got a place no longer listens for it, and an abort may have freed the place.
+      // A caller with a place no longer listens for it, and an abort may have freed the place.
       if (connection !== undefined && !connections.closed && signal?.aborted !== true) {
         if (greeting === undefined) return await this.#send(connection, message, request);
         try {
@@ -189,7 +189,7 @@ class Http1Transport implements Transport {
     });
   }
 
-  /** Before anything else goes over a connection. */
+  /** Verifies the server's identity before any other request on a connection. */
   async #greet(connection: Http1Connection, { greeting, request, credentials }: Greeted): Promise<void> {
     if (connection.isGreeted(greeting)) return;
     const send = (asked: HttpRequest): Promise<HttpResponse> =>
@@ -212,7 +212,7 @@ class Http1Transport implements Transport {
     connection.greeted(greeting);
   }
 
-  /** Throws when nothing may begin any more. */
+  /** Throws if no request may begin. */
   #refuse(signal: AbortNotice | undefined): void {
     if (this.#closed) throw closedError();
     if (signal?.aborted === true) throw abortedTransportError(signal);
@@ -238,7 +238,7 @@ function ungreeted(connection: Http1Connection, greeting: Greeting): TransportEr
   return new UngreetedConnection('reset', 'the connection was made anew before the request was sent');
 }
 
-/** Names and values in turn. The request's own headers precede the credentials. */
+/** Alternating names and values. The request's own headers precede the credentials. */
 function outgoingHeaders(request: HttpRequest, credentials: HttpHeaders | undefined): string[] {
   const headers: string[] = [];
   for (const name in request.headers) append(headers, name, request.headers[name]!);

@@ -9,23 +9,23 @@ import type { Clock, Timer } from '../../base/time/clock.ts';
 import { TransportError } from './transport.ts';
 
 export interface Http2SessionOptions {
-  /** The digest of the client certificate that the server saw. */
+  /** The client certificate that the server saw. */
   readonly certPem: string | undefined;
   readonly clock: Clock;
   readonly pingAfterMs: number | undefined;
   readonly pingTimeoutMs: number | undefined;
-  /** Whether there is room for requests elsewhere: then it ends after a while without any. */
+  /** True if other sessions have room for its requests. Then the session is closed after a while without any. */
   readonly spare: (session: Http2Session) => boolean;
 }
 
 /** client-go's `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`. */
 const PING_AFTER_MS = 30_000;
 const PING_TIMEOUT_MS = 15_000;
-/** The limit that Go assumes for a server whose SETTINGS are not there yet, and of one that announces no limit. */
+/** The limit that Go assumes before a server's SETTINGS arrive, and for one that announces none. */
 const INITIAL_STREAMS = 100;
 const MOST_STREAMS = 1000;
 
-/** A session that knows how many streams its server allows, and notices when the other side is gone without a word. */
+/** A session that respects the server's stream limit and detects a server that vanished silently. */
 export class Http2Session {
   readonly #http2: ClientHttp2Session;
   readonly certPem: string | undefined;
@@ -35,12 +35,12 @@ export class Http2Session {
   readonly #spare: Http2SessionOptions['spare'];
   #lastHeard: number;
   #timer: Timer | undefined;
-  /** Those who have entered and not left. */
+  /** The number of callers that have entered and not left. */
   #streams = 0;
   #retired = false;
   /** A collector has one. */
   readonly #greetings = new Map<Greeting, Promise<void>>();
-  /** Why the session was given up. */
+  /** The reason why the session is no longer used. */
   gone: TransportError | undefined;
 
   constructor(http2: ClientHttp2Session, options: Http2SessionOptions) {
@@ -61,15 +61,15 @@ export class Http2Session {
   }
 
   /**
-   * One more request may begin. A request that begins without room is not refused: nghttp2 silently holds it until another one ends,
-   * which for watches is minutes later. The limit is that of the newest SETTINGS; of those below 1 one request waits for a larger one.
+   * True if one more request may begin. nghttp2 would silently hold a request beyond the limit until another one ends, which for watches
+   * takes minutes. The limit is that of the latest SETTINGS; below 1, one request waits for a larger one.
    */
   get hasRoom(): boolean {
     const { maxConcurrentStreams = INITIAL_STREAMS } = this.#http2.remoteSettings;
     return this.usable && this.#streams < Math.max(1, Math.min(maxConcurrentStreams, MOST_STREAMS));
   }
 
-  /** Takes a place for a request, which ends with its stream or, where none begins, with {@link Http2Session.leave}. */
+  /** Reserves a place for a request. It is released with the request's stream or, if none begins, by {@link Http2Session.leave}. */
   enter(): void {
     this.#streams++;
   }
@@ -79,7 +79,7 @@ export class Http2Session {
     this.#closeWhenDone();
   }
 
-  /** The stream of a request that has entered. */
+  /** Begins the stream of a request that has entered. */
   begin(headers: OutgoingHttpHeaders, options: ClientSessionRequestOptions): ClientHttp2Stream {
     try {
       return this.#http2.request(headers, options).once('close', () => this.leave());
@@ -89,7 +89,7 @@ export class Http2Session {
     }
   }
 
-  /** Finds out the identity of the server, once. The next request repeats a failed attempt. */
+  /** Verifies the identity of the server, once. The next request repeats a failed attempt. */
   greeted(greeting: Greeting, greet: () => Promise<void>): Promise<void> {
     const known = this.#greetings.get(greeting);
     if (known !== undefined) return known;
@@ -99,14 +99,14 @@ export class Http2Session {
     return asked;
   }
 
-  /** Something came from the server. */
+  /** Called when any data came from the server. */
   heard(): void {
     this.#lastHeard = this.#clock.monotonic();
   }
 
   /**
-   * Nothing new may enter, and the session is closed when what is under way has ended: a watch after the time it asked its server for,
-   * anything else at its deadline, and all of it when the other side gives no sign of life.
+   * Refuses new requests, and closes the session when those in progress have ended: a watch after its requested time, any other request at
+   * its deadline, and all of them if the server gives no sign of life.
    */
   retire(): void {
     this.#retired = true;
@@ -143,8 +143,8 @@ export class Http2Session {
       this.heard();
       this.#watch(this.#pingAfterMs);
     };
-    // After a GOAWAY streams may go on for minutes, but Node counts the session as closed and sends no PING on it any more. SETTINGS it
-    // does send, and who gets them, even if they set nothing, has to acknowledge them.
+    // After a GOAWAY streams may continue for minutes, but Node treats the session as closed and sends no PING on it. It does send
+    // SETTINGS, which the server must acknowledge even if they are empty.
     if (this.#http2.closed) this.#http2.settings({}, answered);
     else this.#http2.ping(answered);
   }

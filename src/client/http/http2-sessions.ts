@@ -13,35 +13,38 @@ import { TransportError } from './transport.ts';
 
 export interface Http2Options extends ConnectOptions {
   readonly clock: Clock;
-  /** A session from which nothing came for this long is asked for a sign of life. */
+  /** Idle time after which a session is pinged. */
   readonly pingAfterMs?: number;
-  /** … and given up when none comes within this time. */
+  /** Time after which a session without an answer to the ping is dropped. */
   readonly pingTimeoutMs?: number;
 }
 
-/** Bytes a stream may be ahead of its reader, and all streams of a session together; the default 64 KiB makes lists slow. */
+/** Flow-control windows of a stream and of a session in bytes; the default of 64 KiB makes lists slow. */
 const STREAM_WINDOW = 1024 * 1024;
 const SESSION_WINDOW = 16 * 1024 * 1024;
-/** The most sessions at once, besides replaced ones. With 100 streams each, as kube-apiserver allows, only 25,600 watches need more. */
+/**
+ * Maximum number of sessions, besides replaced ones. With 100 streams each, as kube-apiserver allows, only more than 25,600 watches need
+ * more.
+ */
 const MAX_SESSIONS = 256;
 
 /**
- * Sessions to one server. Another one is opened when all have as many streams as the server allows, as Go's `http2.Transport` does, and when
- * there is none: they end, the server says GOAWAY, or there is another client certificate, for a server judges every request by that of its
- * connection, and answers 401 when it has expired.
+ * Sessions to one server. Another one is opened if all have reached the server's stream limit, as in Go's `http2.Transport`, and if there
+ * is none: a session ended, the server sent GOAWAY, or the client certificate changed (a server authenticates every request by its
+ * connection, and answers 401 once the certificate has expired).
  */
 export class Http2Sessions {
   readonly #options: Http2Options;
   readonly #origin: string;
   readonly #secure: boolean;
   readonly #tunnels: ProxyTunnels;
-  /** The oldest first. They are filled in this order, so that those which are not needed become empty. */
+  /** Oldest first. They are filled in this order, so that superfluous ones become empty. */
   #open: readonly Http2Session[] = [];
-  /** Opened one at a time; a caller that needs one waits for it, and then checks whether it has room. */
+  /** Opened one at a time. A caller that needs one waits for it and then checks whether it has room. */
   #opening: Promise<Http2Session> | undefined;
   /**
-   * The sockets of all sessions. A session that both sides end at the same moment stops to read, and then never hears that its socket was
-   * closed: Node would keep the socket, and for it the process.
+   * The sockets of all sessions. A session that both sides end at the same moment stops reading and misses the close of its socket, so Node
+   * would keep the socket and the process.
    */
   readonly #sockets = new Set<Socket>();
   #closed = false;
@@ -58,9 +61,9 @@ export class Http2Sessions {
     return this.#closed;
   }
 
-  /** A session that the caller has entered. Rejects when none can be opened, or `signal` aborts the wait. */
+  /** A session that the caller has entered. Rejects if none can be opened, or `signal` aborts the wait. */
   async enter(signal: AbortNotice | undefined): Promise<Http2Session> {
-    // Each session that is opened has room for one of those who wait for it, unless the server ends it at once.
+    // Each opened session has room for at least one waiting caller, unless the server ends it at once.
     for (let ended = 0; ended < 2;) {
       const certificate = await credentialCertificate(this.#options.credentials, signal);
       const session = this.#withRoom(certificate?.certPem) ?? (await this.#another(certificate, signal));
@@ -82,14 +85,14 @@ export class Http2Sessions {
     for (const session of this.#open) session.destroy();
   }
 
-  /** Node reports the end of a session a turn after it happened. */
+  /** Node reports the end of a session one turn late. */
   #withRoom(certPem: string | undefined): Http2Session | undefined {
     for (const session of this.#open) if (session.certPem !== certPem) session.retire();
     this.#open = this.#open.filter(({ usable }) => usable);
     return this.#open.find(({ hasRoom }) => hasRoom);
   }
 
-  /** One that is on its way to be opened, or is opened now. */
+  /** A session that is being opened, or a new one. */
   #another(certificate: ClientCertificate | undefined, signal: AbortNotice | undefined): Promise<Http2Session> {
     if (this.#opening === undefined && this.#open.length >= MAX_SESSIONS) {
       const full = `the server takes no more streams on any of the ${MAX_SESSIONS} sessions with it`;
@@ -124,7 +127,7 @@ export class Http2Sessions {
     };
     http2.on('close', forget);
     http2.on('error', forget);
-    // The first that comes from any server, and before it nobody knows how many streams it takes.
+    // The first frame of any server; before it the stream limit is unknown.
     await opening(http2, 'remoteSettings', clock);
     http2.setLocalWindowSize(SESSION_WINDOW);
     this.#open = [...this.#open, session];
@@ -137,7 +140,7 @@ export class Http2Sessions {
       : openSocket(this.#options);
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    // The session reports them.
+    // The session reports its errors.
     socket.on('error', () => undefined);
     return socket;
   }

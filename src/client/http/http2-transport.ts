@@ -9,10 +9,10 @@ import { type Http2Options, Http2Sessions } from './http2-sessions.ts';
 import { abortedTransportError, closedError, transportErrorOf } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 
-/** Answers that say to be shorter than this are read at once, which is cheaper than a stream. */
+/** Answers below this announced size are read at once, which is cheaper than a stream. */
 const SMALL_BODY = 256 * 1024;
 
-/** All requests over as few HTTP/2 sessions as the server allows, which are opened on demand and replaced when they end. */
+/** Sends all requests over as few HTTP/2 sessions as the server allows. They are opened on demand and replaced when they end. */
 export function http2Transport(options: Http2Options): Transport {
   return new Http2Transport(options);
 }
@@ -54,7 +54,7 @@ class Http2Transport implements Transport {
     return this.#sessions.close();
   }
 
-  /** Shared by the requests that wait for it, so that it ends with the session, or after a time of its own. */
+  /** Waiting requests share it, so it ends with the session, or after its own timeout. */
   #greet(session: Http2Session, greeting: Greeting, credentials: HttpHeaders | undefined): Promise<void> {
     return session.greeted(greeting, () =>
       greeting.greet(async (request) => {
@@ -67,7 +67,7 @@ class Http2Transport implements Transport {
   }
 }
 
-/** On a session that the request has entered. */
+/** Exchanges a request on a session that it has entered. */
 function exchange(
   session: Http2Session,
   prefix: string,
@@ -76,18 +76,18 @@ function exchange(
   const { request } = message;
   const { body, signal, refusal } = request;
   const hasBody = body !== undefined && body.length > 0;
-  // While the session was opened: the event has passed.
+  // The signal was aborted while the session was opened, so its event has passed.
   const refused = signal?.aborted === true ? abortedTransportError(signal) : refusal?.();
   if (refused !== undefined) {
     session.leave();
     return Promise.reject(refused);
   }
   return new Promise((resolve, reject) => {
-    // Node ends the stream at once for GET, HEAD and DELETE unless `endStream` is false; the body would be lost.
+    // Unless `endStream` is false, Node ends the stream at once for GET, HEAD and DELETE, and the body would be lost.
     const stream = session.begin(outgoingHeaders(prefix, message), { endStream: !hasBody });
     const onAbort = (): void => {
       stream.close(constants.NGHTTP2_CANCEL);
-      // On a connection that has died unnoticed the stream would wait for its reset to be sent.
+      // On a dead connection the stream would wait until its reset was sent.
       stream.destroy();
     };
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -108,7 +108,7 @@ function exchange(
       const head = { status: headers[':status'] ?? 0, headers: incomingHeaders(headers) };
       const length = Number(headers['content-length'] ?? Number.NaN);
       if (length <= SMALL_BODY) {
-        // Until the last byte is there the exchange counts as unanswered: an end in between rejects above.
+        // Before the last byte, the exchange counts as unanswered: an end in between rejects above.
         readAll(stream, length, (bytes) => {
           answered = true;
           session.heard();
@@ -124,7 +124,7 @@ function exchange(
   });
 }
 
-/** Calls back with the body when it has come whole, and never when it has not: Node ends cancelled streams, too. */
+/** Calls back with a complete body, and never with an incomplete one, because Node also ends cancelled streams. */
 function readAll(stream: ClientHttp2Stream, length: number, done: (bytes: Uint8Array) => void): void {
   const chunks: Buffer[] = [];
   let received = 0;
@@ -147,7 +147,7 @@ async function* readStream(
       session.heard();
       yield chunk as Uint8Array;
     }
-    // Node ends the iteration without an error when a stream is cancelled or its session dies; END_STREAM shows the real end.
+    // Node ends the iteration without an error if a stream is cancelled or its session dies; only END_STREAM proves the real end.
     if (!stream.readableEnded || stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
       throw session.gone ?? new TransportError('reset', `stream reset with code ${stream.rstCode}`);
     }
@@ -155,8 +155,8 @@ async function* readStream(
     throw signal?.aborted === true ? abortedTransportError(signal) : transportErrorOf(error);
   } finally {
     letGo();
-    // A stream that both sides have ended closes by itself. To reset it all the same would count against the client:
-    // servers drop sessions with many resets (CVE-2023-44487).
+    // A stream that both sides have ended closes by itself. A reset would count against the client, because servers drop sessions with many
+    // resets (CVE-2023-44487).
     if (!stream.closed && !(stream.readableEnded && stream.writableFinished)) stream.close(constants.NGHTTP2_CANCEL);
   }
 }

@@ -6,15 +6,15 @@ import { abortedTransportError, closedError } from './transport-failure.ts';
 import { type Transport, TransportError } from './transport.ts';
 
 export interface InProcessOptions {
-  /** Added to every request, such as `authorization`. A request's own header wins. */
+  /** Headers for every request, such as `authorization`. A request's own header takes precedence. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The identity of the caller, as if from a client certificate. */
+  /** The identity of the caller, as from a client certificate. */
   readonly peer?: PeerSubject;
 }
 
 /**
- * Calls a server in the same process: no sockets, nothing encoded twice, streams handed through. An aborted request rejects at once, even when
- * the handler does not care, as it would with a connection that is closed.
+ * Calls a server in the same process, without sockets or another encoding; streams are passed through. An aborted request rejects at once,
+ * even if the handler continues, like a closed connection.
  */
 export function inProcessTransport(handler: HttpHandler, options: InProcessOptions = {}): Transport {
   const { headers, peer } = options;
@@ -63,7 +63,7 @@ type Chunk = IteratorResult<Uint8Array, undefined>;
 
 const PASSED_ON: Outcome<Chunk, Chunk> = { take: (chunk) => chunk, failure: asError };
 
-/** Those that one signal ends; those without one have none. */
+/** The waits that one signal ends; those without a signal have none. */
 class Waits {
   readonly rejects = new Bag<Reject>();
   readonly signal: AbortNotice | undefined;
@@ -84,8 +84,8 @@ class Waits {
 }
 
 /**
- * The waits of one transport, so that closing it ends them. Bounded by the requests its callers have under way. A signal is listened
- * to once, however many wait: callers have one signal for all they do, and its listeners are a list that is walked for each new one.
+ * The waits of one transport, so that closing it ends them. The callers' requests in progress bound their number. Each signal has one
+ * listener for all waits, because callers share one signal and each listener added walks the signal's list.
  */
 class UnderWay {
   readonly #bySignal = new Map<AbortNotice | undefined, Waits>();
@@ -98,13 +98,13 @@ class UnderWay {
     }
   }
 
-  /** Why nothing may begin any more. */
+  /** The reason why no request may begin. */
   refusal(signal: AbortNotice | undefined): TransportError | undefined {
     if (this.#closed) return closedError();
     return signal?.aborted === true ? abortedTransportError(signal) : undefined;
   }
 
-  /** The converted result of the work, or a rejection as soon as the signal is aborted or the transport closed. */
+  /** The converted result of the work, or a rejection once the signal is aborted or the transport closed. */
   wait<T, R>(work: Promise<T>, signal: AbortNotice | undefined, { take, failure }: Outcome<T, R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       const waits = this.#waitsOf(signal);
@@ -149,8 +149,8 @@ function serverFailure(cause: unknown): TransportError {
 const DONE: Chunk = { done: true, value: undefined };
 
 /**
- * A body whose reader gets an abort at once. It is no generator: one that was never read runs nothing when it is stopped, and the server would
- * never hear of it.
+ * A body whose reader gets an abort at once. It is not a generator, because stopping an unread generator runs no code, so the server would
+ * not learn of it.
  */
 class EndedByAbort implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #chunks: AsyncIterator<Uint8Array, undefined>;
@@ -193,7 +193,7 @@ class EndedByAbort implements AsyncIterableIterator<Uint8Array, undefined> {
   #stop(): void {
     if (this.#ended) return;
     this.#ended = true;
-    // Not awaited: a generator that waits inside next() would only answer afterwards.
+    // Not awaited, because a generator that waits inside next() would answer only afterwards.
     void Promise.resolve(this.#chunks.return?.()).catch(() => {});
   }
 }

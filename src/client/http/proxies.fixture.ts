@@ -1,11 +1,11 @@
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect as netConnect, createServer, type Server, type Socket } from 'node:net';
 
-/** Proxies as they are between a client and its server. */
+/** Proxies between a client and its server. */
 
 export interface Listening {
   readonly port: number;
-  /** Connections as well. */
+  /** Also closes connections. */
   close(): void;
 }
 
@@ -26,7 +26,7 @@ const join = (one: Socket, other: Socket): void => {
   other.pipe(one);
 };
 
-/** CONNECT for who knows the password; the addresses that were asked for. */
+/** A CONNECT proxy with a password. It records the requested addresses. */
 export function httpProxy(asked: string[]): Server {
   const server = createHttpServer();
   server.on('connect', ({ url = '', headers }, socket: Socket) => {
@@ -43,7 +43,7 @@ export function httpProxy(asked: string[]): Server {
   return server;
 }
 
-/** RFC 1928, byte by byte as a slow network would have it; with a login if there is a password. */
+/** A SOCKS proxy (RFC 1928) that answers byte by byte, like a slow network; with a login if there is a password. */
 export function socksProxy(asked: string[], password?: string): Server {
   const server = createServer((socket) => {
     let bytes = Buffer.alloc(0);

@@ -8,14 +8,14 @@ import { closedError, transportErrorOf } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
 import { keepQuiet, portOf, refusal, type Tunnel } from './tunnel.ts';
 
-/** As for a connection without a proxy. */
+/** The same timeout as for a connection without a proxy. */
 const OPENING_MS = 10_000;
 export interface TunnelOptions extends ConnectOptions {
-  /** Limits how long a proxy may take. */
+  /** The clock for the timeout. */
   readonly clock?: Clock;
 }
 
-/** Connections to one server through its proxy, where it has one (`proxy-url`; CONNECT of HTTP, or SOCKS 5). */
+/** Connections to one server through its proxy, if it has one (`proxy-url`; HTTP CONNECT or SOCKS 5). */
 export class ProxyTunnels {
   readonly #options: TunnelOptions;
   readonly #opening = new Set<AbortController>();
@@ -25,14 +25,14 @@ export class ProxyTunnels {
     this.#options = options;
   }
 
-  /** A socket whose other end is the server; undefined when it is reached without a proxy. Rejects with a TransportError. */
+  /** A socket to the server; undefined if there is no proxy. Rejects with a TransportError. */
   open(): Promise<Socket> | undefined {
     const { proxyUrl } = this.#options;
     if (proxyUrl === undefined) return undefined;
     return this.#closed ? Promise.reject(closedError()) : this.#open(new URL(proxyUrl));
   }
 
-  /** Rejects tunnels that are being opened, and later ones. */
+  /** Rejects tunnels in progress and later ones. */
   close(): void {
     this.#closed = true;
     for (const opening of this.#opening) opening.abort(closedError());
@@ -69,7 +69,7 @@ async function throughHttp({ proxy, target, signal }: Tunnel): Promise<Socket> {
     method: 'CONNECT',
     host,
     port: portOf(proxy),
-    // Node would take it from the `host` header, which names the target.
+    // Otherwise Node would use the `host` header, which names the target.
     servername: isIP(host) === 0 ? host : '',
     path,
     headers: {
@@ -89,7 +89,7 @@ async function throughHttp({ proxy, target, signal }: Tunnel): Promise<Socket> {
   throw refusal(proxy, path, `HTTP/${httpVersion} ${statusCode} ${statusMessage}`);
 }
 
-/** A failure of the proxy's own TLS says nothing about the server's certificate. */
+/** A TLS failure of the proxy says nothing about the server's certificate. */
 function proxyFailure(proxy: URL, error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   const { code, message } = transportErrorOf(error);

@@ -5,7 +5,7 @@ import { messageOf } from '../../base/errors/thrown.ts';
 import { hostOf } from './connect-options.ts';
 import { keepQuiet, portOf, refusal, type Tunnel } from './tunnel.ts';
 
-/** Through a proxy of SOCKS 5, which looks up the name of the target itself. Import on demand: few have such a proxy. */
+/** A tunnel through a SOCKS 5 proxy, which resolves the target's name itself. Import on demand, because few have such a proxy. */
 export async function throughSocks({ proxy, target, signal }: Tunnel): Promise<Socket> {
   const address = { host: hostOf(proxy), port: portOf(proxy) };
   const destination = { host: hostOf(target), port: portOf(target) };

@@ -1,4 +1,4 @@
-/** Certificates of a made-up authority, for tests on the loopback interface only. Trusted by nothing; valid until 2125. */
+/** Certificates of a test authority, only for tests on the loopback interface. Nothing trusts them; valid until 2125. */
 export const caPem = `-----BEGIN CERTIFICATE-----
 MIIBlzCCAT2gAwIBAgIUfqut29PwszJtJ2CtsuJkPoGKpw4wCgYIKoZIzj0EAwIw
 IDEeMBwGA1UEAwwVa3ViZWdjIHRlc3QgYXV0aG9yaXR5MCAXDTI2MTEyMTEyNDUx

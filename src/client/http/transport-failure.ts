@@ -3,7 +3,7 @@ import { TimeoutError } from '../../base/time/abort.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
 import { TransportError } from './transport.ts';
 
-/** The error of an aborted request: `timeout` when a deadline did it, else `aborted`. */
+/** The error of an aborted request: `timeout` if a deadline aborted it, otherwise `aborted`. */
 export function abortedTransportError(signal: AbortNotice): TransportError {
   const reason: unknown = signal.reason;
   return reason instanceof TimeoutError
@@ -11,7 +11,7 @@ export function abortedTransportError(signal: AbortNotice): TransportError {
     : new TransportError('aborted', 'the request was aborted', { cause: reason });
 }
 
-/** The error of a request on a closed transport; `cause`: what its end did to one under way. */
+/** The error of a request on a closed transport. `cause` is the error of a request in progress. */
 export function closedError(cause?: unknown): TransportError {
   return new TransportError('aborted', 'the transport is closed', { cause });
 }
@@ -22,17 +22,17 @@ const TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROT
 const PROTOCOL =
   /^(HPE_(?!INVALID_EOF_STATE)|UND_ERR_HEADERS_OVERFLOW|ERR_HTTP2_(?!STREAM_CANCEL|SESSION_ERROR|GOAWAY))/;
 
-/** An error of Node's sockets, TLS or HTTP parsers in the words of {@link TransportError}. */
+/** Converts an error of Node's sockets, TLS or HTTP parsers to a {@link TransportError}. */
 export function transportErrorOf(error: unknown, signal?: AbortNotice): TransportError {
   if (error instanceof TransportError) return error;
   if (signal?.aborted === true) return abortedTransportError(signal);
-  // OpenSSL ends its texts with a line feed.
+  // OpenSSL's messages end with a line feed.
   const message = messageOf(error).trim();
   const code = codeOf(error);
   return new TransportError(classify(code), message === '' ? code : message, { cause: error });
 }
 
-/** undici's parser knows its errors by number; the end of a connection inside an answer is one of them. */
+/** undici's parser has numeric errors; one of them is the end of a connection inside an answer. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if (error.name !== 'HTTPParserError') return 'code' in error ? String(error.code) : '';

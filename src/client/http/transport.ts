@@ -1,12 +1,10 @@
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 
 /**
- * How a request reaches a server and its answer comes back: http2, http/1.1, or a function call in the same process.
- *
- * A transport authenticates (it adds what its kubeconfig user needs), keeps connections, and knows nothing of
- * Kubernetes objects. It resolves with the head of the answer; a body that is a stream is read as it arrives.
- * It rejects with a {@link TransportError} when no answer came, and the request may then have been carried out or not. One that makes
- * requests wait asks their `refusal` before it sends.
+ * Sends a request to a server and returns its answer, over HTTP/2, HTTP/1.1, or a function call in the same process. A transport
+ * authenticates (it adds the credentials of its kubeconfig user), keeps connections, and knows nothing about Kubernetes objects. It
+ * resolves with the head of the answer; a streamed body is read as it arrives. It rejects with a {@link TransportError} if no answer came;
+ * the request may then have been carried out or not. A transport that delays requests calls their `refusal` before it sends.
  */
 export interface Transport {
   send(request: HttpRequest): Promise<HttpResponse>;
@@ -14,7 +12,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** No (complete) answer: refused, reset, timed out, aborted. Never says anything about the object (COL-114). */
+/** There was no (complete) answer: refused, reset, timed out, aborted. It never says anything about the object (COL-114). */
 export class TransportError extends Error {
   /** The reason why the request was not answered. */
   readonly code: 'refused' | 'reset' | 'timeout' | 'aborted' | 'tls' | 'protocol';

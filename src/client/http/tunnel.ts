@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { TransportError } from './transport.ts';
 
-/** A request to a proxy: a connection to the target. */
+/** A request to a proxy for a connection to the target. */
 export interface Tunnel {
   readonly proxy: URL;
   readonly target: URL;
-  /** Gives it up. */
+  /** Aborts it. */
   readonly signal: AbortSignal;
 }
 
@@ -16,17 +16,17 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   'socks5h:': 1080,
 };
 
-/** Whether `proxy-url` names a proxy of a kind that is known: `http`, `https`, `socks5`. */
+/** True if `proxy-url` names a supported proxy: `http`, `https`, `socks5`. */
 export function isProxyUrl(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol in DEFAULT_PORTS && new URL(text).hostname !== '';
 }
 
-/** As given, or that of the protocol. */
+/** The given port, or the default of the protocol. */
 export function portOf(url: URL): number {
   return Number(url.port || (DEFAULT_PORTS[url.protocol] ?? 443));
 }
 
-/** The next owner of the socket handles errors itself; between two listeners nothing does. */
+/** Between two owners of the socket, nothing else would handle its errors. */
 export function keepQuiet(socket: Socket): void {
   socket.on('error', () => undefined);
 }

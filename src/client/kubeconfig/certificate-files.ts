@@ -13,14 +13,14 @@ export interface CertificateFilesOptions {
   readonly clock: Clock;
 }
 
-/** As for tokens in files. client-go takes five minutes, and does not look sooner after a 401. */
+/** Interval between reads, the same as for token files. client-go reads every five minutes, and not earlier after a 401. */
 const REREAD_MS = 60_000;
-/** A rotation that writes one file after the other is done soon. */
+/** Retry interval, because a rotation that writes one file after the other is done soon. */
 const RETRY_MS = 1_000;
 
 /**
- * A client certificate and its key, which are read again now and then and after a 401. While the files can not be read, or do not belong
- * together because one of them is newer, the last pair goes on being used. Throws {@link KubeconfigError} when there is none to begin with.
+ * A client certificate and its key, which are read again periodically and after a 401. While the files cannot be read, or do not match
+ * because one of them is newer, the last pair is used. Throws {@link KubeconfigError} if there is none at the start.
  */
 export async function certificateFiles({
   certificate,
@@ -38,7 +38,7 @@ export async function certificateFiles({
   let rejected = false;
   let looking: Promise<ClientCertificate> | undefined;
   const look = async (): Promise<ClientCertificate> => {
-    // One that comes while the files are read may be about what they held a moment ago.
+    // A 401 that arrives during the read may concern the earlier content.
     rejected = false;
     try {
       last = await read();

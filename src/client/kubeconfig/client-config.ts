@@ -26,25 +26,25 @@ export interface ClientConfigOptions {
   readonly path?: string;
   /** `--context` */
   readonly context?: string;
-  /** `--master`: another server than the context's. */
+  /** `--master`: another server than that of the context. */
   readonly server?: string;
-  /** `--cluster` and `--user`: other entries of the kubeconfig than the context's. */
+  /** `--cluster` and `--user`: other entries of the kubeconfig than those of the context. */
   readonly cluster?: string;
   readonly user?: string;
-  /** Fields of the command line that replace those of the entries. Files in them are read as they stand. */
+  /** Command-line fields that override those of the entries. File paths in them are used unchanged. */
   readonly clusterFields?: Partial<KubeconfigCluster>;
   readonly userFields?: Partial<KubeconfigUser>;
 }
 
 /**
- * From a kubeconfig as kubectl finds it; if there is none or nothing in it, and no context is asked for, from the pod this runs in.
- * Throws {@link KubeconfigError}.
+ * The configuration from a kubeconfig that kubectl would use. If there is none or it is empty, and no context is requested, it comes from
+ * the pod in which this runs. Throws {@link KubeconfigError}.
  */
 export async function loadClientConfig(options: ClientConfigOptions): Promise<ClientConfig> {
   const { io, clock, path, context, server } = options;
   const kubeconfig = await loadKubeconfig(path === undefined ? { io } : { io, path });
   if (kubeconfig === undefined || isEmptyKubeconfig(kubeconfig)) {
-    // A pod's cluster has no contexts: whoever names one means another, whose file is not there.
+    // A pod's cluster has no contexts, so a requested context belongs to a missing file.
     if (context !== undefined) throw new KubeconfigError(`context ${JSON.stringify(context)} does not exist`);
     const inCluster = await inClusterConfig({ io, clock });
     if (inCluster !== undefined) return server === undefined ? inCluster : { ...inCluster, server };
@@ -64,25 +64,25 @@ export async function loadClientConfig(options: ClientConfigOptions): Promise<Cl
   return config;
 }
 
-/** As `kubectl --server` without a context: nothing else is known of that server, and nobody signs in. */
+/** Like `kubectl --server` without a context: nothing else is known about that server, and there are no credentials. */
 function nobodyAt(server: string): SelectedContext {
   return { name: '--master', namespace: 'default', cluster: { server, insecureSkipTlsVerify: false }, user: {} };
 }
 
-/** The name in the certificate of the context's server says nothing of another one's (client-go `tools/clientcmd`). */
+/** The TLS server name of the context does not apply to another server (client-go `tools/clientcmd`). */
 function withServer(selected: SelectedContext, server: string): SelectedContext {
   const { tlsServerName: _, ...cluster } = selected.cluster;
   return { ...selected, cluster: { ...cluster, server } };
 }
 
-/** A user that is named otherwise on the command line shows that, and not what stands in the file (client-go `tools/clientcmd`). */
+/** A user name on the command line replaces the one in the file (client-go `tools/clientcmd`). */
 function withFields(
   selected: SelectedContext,
   { clusterFields = {}, userFields = {} }: ClientConfigOptions,
 ): SelectedContext {
   const cluster: KubeconfigCluster = { ...selected.cluster, ...clusterFields };
   const isAuthorityFile = clusterFields.certificateAuthority !== undefined;
-  // Nothing is checked then, so that an authority in the file does not contradict it.
+  // Nothing is verified in this case, so an authority in the file is no contradiction.
   const skips = clusterFields.insecureSkipTlsVerify === true;
   const { certificateAuthorityData: _data, certificateAuthority: _file, ...bare } = cluster;
   const { impersonate, token, username, password, clientCertificate, clientKey } = userFields;
@@ -103,7 +103,7 @@ function withFields(
   };
 }
 
-/** A context with its files read. */
+/** Resolves a context and reads its files. */
 async function clientConfigOf(
   { name, namespace, cluster, user }: SelectedContext,
   { io, clock }: Pick<ClientConfigOptions, 'io' | 'clock'>,
@@ -136,8 +136,8 @@ async function clientConfigOf(
 }
 
 /**
- * The credentials of a user, which are never sent unencrypted (client-go `ClientConfig`: "if we are secure").
- * `cluster` is the information for a program, with the authority as data, wherever it was written.
+ * The credentials of a user, which are never sent unencrypted (client-go `ClientConfig`: "if we are secure"). `cluster` is the information
+ * for a credential program, with the authority as data.
  */
 async function proofOf(
   user: KubeconfigUser,
@@ -146,7 +146,7 @@ async function proofOf(
 ): Promise<Proof> {
   const certificate = await certificateOf(user, { io, clock });
   const bearer = bearerOf(user, { io, clock });
-  // A user with other credentials wants those to be used (client-go `exec.UpdateTransportConfig`).
+  // Other credentials of a user take precedence (client-go `exec.UpdateTransportConfig`).
   const program = bearer === undefined && certificate === undefined ? user.exec : undefined;
   const exec = program && execCredentials({ exec: program, cluster, io, clock });
   return { certificate: certificate ?? exec, bearer: bearer ?? exec };
@@ -156,7 +156,7 @@ function hasCertificate({ clientCertificate, clientCertificateData }: Kubeconfig
   return clientCertificate !== undefined || clientCertificateData !== undefined;
 }
 
-/** A server may be named without a scheme: it is https if anything is said of TLS, as for client-go. */
+/** A server may be given without a scheme: it is https if any TLS setting is present, as in client-go. */
 function serverUrl(server: string, secured: boolean): string {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(server) ? server : `${secured ? 'https' : 'http'}://${server}`;
   const protocol = URL.canParse(url) ? new URL(url).protocol : '';
@@ -173,7 +173,7 @@ async function certificateOf(
   if (data === undefined && clientCertificate !== undefined && clientKey !== undefined) {
     return await certificateFiles({ certificate: clientCertificate, key: clientKey, io, clock });
   }
-  // Data does not change, and a file beside it would not match it any more.
+  // Data never changes, and a file beside it would not match it after a change.
   const certPem = clientCertificateData ?? (clientCertificate && (await readPem(io, clientCertificate)));
   const keyPem = clientKeyData ?? (clientKey && (await readPem(io, clientKey)));
   if (certPem === undefined && keyPem === undefined) return undefined;
@@ -190,7 +190,7 @@ function bearerOf(
   const basic = user.username !== undefined || user.password !== undefined;
   const token = user.token !== undefined || user.tokenFile !== undefined;
   if (basic && token) throw new KubeconfigError('more than one authentication method found; found [basicAuth token]');
-  // The tokenFile counts before the token, because only a file can be renewed.
+  // The tokenFile takes precedence over the token, because only a file can be renewed.
   if (user.tokenFile !== undefined) return tokenFile({ path: user.tokenFile, io, clock });
   if (user.token !== undefined) return bearerToken(user.token);
   if (!basic) return undefined;
@@ -220,7 +220,7 @@ function combined({
     },
     ...(certificate?.certificate === undefined ? {} : { certificate: () => certificate.certificate?.() }),
     rejected(carried) {
-      // The parts know by themselves the headers they gave. Older ones than the last are nothing to any of them.
+      // Each part recognizes the headers that it issued, and ignores older ones.
       const own = carried === last?.all ? last.own : carried;
       bearer?.rejected?.(own);
       certificate?.rejected?.(own);

@@ -8,28 +8,28 @@ import { checkClientCertificate } from './tls-material.ts';
 
 export interface ExecCredentialsOptions {
   readonly exec: ExecConfig;
-  /** Passed to the program when it asks for it (`provideClusterInfo`). */
+  /** Passed to the program on request (`provideClusterInfo`). */
   readonly cluster: KubeconfigCluster;
   readonly io: Pick<KubeconfigIo, 'runProgram'>;
   readonly clock: Clock;
 }
 
-/** Some programs ask an identity provider over the network. */
+/** Timeout of the program, which may use the network. */
 const TIMEOUT_MS = 60_000;
-/** How long after that the exit of the program is waited for. */
+/** Additional wait for the exit of the program. */
 const MARGIN_MS = 5_000;
 const TOO_LONG = `did not end within ${TIMEOUT_MS / 1000} s`;
 
 interface Issued {
   readonly headers: Readonly<Record<string, string>>;
   readonly certificate: ClientCertificate | undefined;
-  /** Epoch milliseconds; Infinity = until the server rejects them. */
+  /** Epoch milliseconds; Infinity means until the server rejects them. */
   readonly expiresAt: number;
 }
 
 /**
- * Credentials printed by a program (client.authentication.k8s.io/v1; client-go `plugin/pkg/client/auth/exec`). Kept
- * until they expire or the server answers 401; callers that come meanwhile share one run of the program.
+ * Credentials printed by a program (client.authentication.k8s.io/v1; client-go `plugin/pkg/client/auth/exec`). Cached until they expire or
+ * the server answers 401; concurrent callers share one run of the program.
  */
 export function execCredentials(options: ExecCredentialsOptions): Credentials {
   const { exec, clock } = options;
@@ -52,13 +52,13 @@ export function execCredentials(options: ExecCredentialsOptions): Credentials {
     headers: async () => (await current()).headers,
     certificate: async () => (await current()).certificate,
     rejected(carried) {
-      // An answer may be late: what was issued meanwhile is not what it is about.
+      // A late 401 does not concern credentials that were issued meanwhile.
       if (carried === issued?.headers) issued = undefined;
     },
   };
 }
 
-/** A run that never settles must not hold each later request. */
+/** A run that never settles must not block all later requests. */
 function inTime(run: Promise<Issued>, { exec, clock }: ExecCredentialsOptions): Promise<Issued> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimer(TIMEOUT_MS + MARGIN_MS, () => {
@@ -111,7 +111,7 @@ function execInfo(exec: ExecConfig, cluster: KubeconfigCluster): Record<string, 
   };
 }
 
-/** Null is the same as absent, as for client-go. */
+/** Null counts as absent, as in client-go. */
 interface ExecCredential {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -123,7 +123,7 @@ interface ExecCredential {
   } | null;
 }
 
-/** `now` is the epoch ms at which the program answered: credentials that are expired already still serve once. */
+/** `now` is the epoch ms at which the program answered. Expired credentials are still used once. */
 function readCredential(exec: ExecConfig, stdout: string, now: number): Issued {
   const refuse = (what: string): KubeconfigError => new KubeconfigError(`exec plugin ${exec.command}: ${what}`);
   let credential: ExecCredential | null;

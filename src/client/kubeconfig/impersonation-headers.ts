@@ -1,7 +1,7 @@
 import type { HttpHeaders } from '../../base/http-message.ts';
 import type { Impersonation } from './kubeconfig.ts';
 
-/** The headers that ask to be taken for somebody else (client-go `transport.NewImpersonatingRoundTripper`). */
+/** The headers that request impersonation (client-go `transport.NewImpersonatingRoundTripper`). */
 export function impersonationHeaders({ user, uid, groups, extra }: Impersonation): HttpHeaders {
   return {
     'impersonate-user': user,
@@ -11,7 +11,7 @@ export function impersonationHeaders({ user, uid, groups, extra }: Impersonation
   };
 }
 
-/** Names of headers know no capitals, and the server reads keys in lower case: those that differ in nothing else are one. */
+/** Header names are case-insensitive, and the server reads keys in lower case, so keys that differ only in case are equal. */
 function extraHeaders(extra: Impersonation['extra']): HttpHeaders {
   const headers: Record<string, readonly string[]> = {};
   for (const [key, values] of extra) {
@@ -21,7 +21,7 @@ function extraHeaders(extra: Impersonation['extra']): HttpHeaders {
   return headers;
 }
 
-/** Characters that a header's name may not have (RFC 7230, token), and the percent sign, each byte as `%XX`. */
+/** Escapes characters that a header name cannot contain (RFC 7230, token), and the percent sign, as `%XX` for each byte. */
 function headerKeyEscape(key: string): string {
   return key.replaceAll(/[^!#$&'*+\-.^_`|~0-9A-Za-z]/gu, (character) =>
     Buffer.from(character, 'utf8').toString('hex').toUpperCase().replaceAll(/../g, '%$&'),

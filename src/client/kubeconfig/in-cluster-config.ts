@@ -3,10 +3,10 @@ import type { ClientConfig } from '../http/connect-options.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
 import { tokenFile } from './token-file.ts';
 
-/** Where the kubelet puts what a pod's service account needs (client-go `rest.InClusterConfig`). */
+/** The directory of a pod's service account files (client-go `rest.InClusterConfig`). */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The API server of the cluster in whose pod this runs; undefined outside of one. */
+/** The API server of the cluster in whose pod this runs; undefined outside of a cluster. */
 export async function inClusterConfig({
   io,
   clock,

@@ -5,7 +5,7 @@ import { isProxyUrl } from '../http/tunnel.ts';
 
 export { renderKubeconfig, type RenderKubeconfigOptions } from './render-kubeconfig.ts';
 
-/** A kubeconfig that can not be used, with the reason in its own words. */
+/** An unusable kubeconfig, with the reason. */
 export class KubeconfigError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -21,13 +21,13 @@ export interface KubeconfigCluster {
   readonly insecureSkipTlsVerify: boolean;
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
-  /** The cluster's extension for `exec` programs, as it stands there. */
+  /** The cluster's extension for `exec` programs, unchanged. */
   readonly execConfig?: unknown;
 }
 
-/** `user.exec`: a program that prints credentials (client.authentication.k8s.io). {@link selectContext} refuses what can not be run. */
+/** `user.exec`: a program that prints credentials (client.authentication.k8s.io). {@link selectContext} refuses unsupported ones. */
 export interface ExecConfig {
-  /** Empty where a file does not say, as are apiVersion and interactiveMode. */
+  /** Empty if the file does not set it, as are apiVersion and interactiveMode. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -42,20 +42,20 @@ export interface KubeconfigUser {
   readonly token?: string;
   readonly tokenFile?: string;
   readonly clientCertificate?: string;
-  /** PEM, decoded, as is the key. */
+  /** Decoded PEM, like the key. */
   readonly clientCertificateData?: string;
   readonly clientKey?: string;
   readonly clientKeyData?: string;
   readonly username?: string;
   readonly password?: string;
   readonly exec?: ExecConfig;
-  /** Name of the old in-tree plug-in, which no longer exists anywhere. */
+  /** Name of the old in-tree plug-in, which no longer exists. */
   readonly authProvider?: string;
   readonly impersonate?: Impersonation;
 }
 
 export interface Impersonation {
-  /** Empty where a file asks for the rest only, which {@link selectContext} refuses. */
+  /** Empty if the file sets only the other fields, which {@link selectContext} refuses. */
   readonly user: string;
   readonly uid?: string;
   readonly groups: readonly string[];
@@ -78,14 +78,14 @@ export interface Kubeconfig {
 }
 
 export interface ParseOptions {
-  /** Directory against which relative paths in the file are meant; absent = they stay as they are. */
+  /** The base directory of relative paths in the file; if absent, they stay unchanged. */
   readonly directory?: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a kubeconfig file (client-go `tools/clientcmd/api/v1`), in the YAML of kubectl; JSON is YAML too. Errors of a user or cluster concern
+ * Parses a kubeconfig file (client-go `tools/clientcmd/api/v1`) in kubectl's YAML; JSON is YAML too. Errors of a user or cluster concern
  * only the contexts that use it. Throws {@link KubeconfigError}.
  */
 export function parseKubeconfig(text: string, { directory }: ParseOptions = {}): Kubeconfig {
@@ -95,7 +95,7 @@ export function parseKubeconfig(text: string, { directory }: ParseOptions = {}):
   } catch (error) {
     throw new KubeconfigError(`not YAML: ${messageOf(error)}`, { cause: error });
   }
-  // kubectl takes an empty file for an empty configuration.
+  // kubectl treats an empty file as an empty configuration.
   const root = document === null || document === undefined ? {} : fieldsOf(document, 'kubeconfig');
   if (root['kind'] !== undefined && root['kind'] !== 'Config')
     throw new KubeconfigError(`kind is ${JSON.stringify(root['kind'])}, not "Config"`);
@@ -108,7 +108,7 @@ export function parseKubeconfig(text: string, { directory }: ParseOptions = {}):
   };
 }
 
-/** The files of `KUBECONFIG`: for each name, and for the current context, the first file that has it wins. */
+/** Merges the files of `KUBECONFIG`: the first file with an entry, or with a current context, wins. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const first = <V>(maps: readonly ReadonlyMap<string, V>[]): ReadonlyMap<string, V> =>
     new Map(maps.toReversed().flatMap((map) => [...map]));
@@ -120,20 +120,20 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
-/** As if there were none: `KUBECONFIG=/dev/null` is a way to say so (client-go `clientcmd.IsEmptyConfig`). */
+/** True for an empty configuration, which `KUBECONFIG=/dev/null` produces (client-go `clientcmd.IsEmptyConfig`). */
 export function isEmptyKubeconfig({ currentContext, clusters, users, contexts }: Kubeconfig): boolean {
   return currentContext === '' && clusters.size === 0 && users.size === 0 && contexts.size === 0;
 }
 
 export interface LoadOptions {
   readonly io: Pick<KubeconfigIo, 'env' | 'homeDirectory' | 'pathListSeparator' | 'readFile'>;
-  /** `--kubeconfig`: this file only, and it must exist. */
+  /** `--kubeconfig`: only this file, which must exist. */
   readonly path?: string;
 }
 
 /**
- * The configuration kubectl would use: the given file, else those of `KUBECONFIG`, else `~/.kube/config`; of the latter,
- * files that do not exist are passed over. Undefined when there is none at all.
+ * The configuration that kubectl would use: the given file, otherwise those of `KUBECONFIG`, otherwise `~/.kube/config`. Missing files are
+ * skipped except the given one. Undefined if there is none.
  */
 export async function loadKubeconfig({ io, path }: LoadOptions): Promise<Kubeconfig | undefined> {
   if (path !== undefined) return await readConfig(io, path);
@@ -176,8 +176,8 @@ export interface SelectedContext {
 }
 
 /**
- * The named context, or the current one, with another cluster or user of the file where these are given; both together need no context.
- * Throws {@link KubeconfigError} for what is missing or not supported.
+ * The named context, or the current one, with another cluster or user if given; if both are given, no context is needed. Throws {@link
+ * KubeconfigError} for missing or unsupported entries.
  */
 export function selectContext(
   config: Kubeconfig,
@@ -245,7 +245,7 @@ function clusterOf(fields: Fields, path: (value: string | undefined) => string |
   });
 }
 
-/** client-go's reserved name of the extension whose content is for `exec` programs. */
+/** client-go's name of the extension for `exec` programs. */
 const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
 
 function extensionOf(fields: Fields, name: string): unknown {
@@ -298,7 +298,7 @@ function execOf(fields: Fields, path: (value: string | undefined) => string | un
     return [textOf(variable, 'name') ?? '', textOf(variable, 'value') ?? ''] as const;
   });
   return defined({
-    // A bare name is looked up in PATH; only one with a slash is a path.
+    // A name without a slash is searched in PATH; only one with a slash is a path.
     command: command.includes('/') ? (path(command) ?? command) : command,
     args: listOf(fields, 'args').map(String),
     env: Object.fromEntries(env),
@@ -317,7 +317,7 @@ function contextOf(fields: Fields): KubeconfigContext {
   });
 }
 
-/** `[{name, <field>: {…}}]` as a map. Two equal names in one file are ambiguous (client-go `api/v1/conversion.go`). */
+/** `[{name, <field>: {…}}]` as a map. Equal names in one file are ambiguous (client-go `api/v1/conversion.go`). */
 function named<V>(root: Fields, list: string, field: string, read: (fields: Fields) => V): Map<string, V> {
   const out = new Map<string, V>();
   for (const entry of listOf(root, list)) {
@@ -342,12 +342,12 @@ function listOf(fields: Fields, name: string): readonly unknown[] {
   return value;
 }
 
-/** Empty is the same as absent. */
+/** Empty counts as absent. */
 function textOf(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
-  // A number of YAML may change its text: 0123 is 83.
+  // A YAML number may change its text: 0123 is 83.
   const advice = typeof value === 'object' ? '' : '; put it in quotes';
   throw new KubeconfigError(`${name} is not a string${advice}`);
 }
@@ -365,7 +365,7 @@ function dataOf(fields: Fields, name: string): string | undefined {
   return Buffer.from(encoded, 'base64').toString('utf8');
 }
 
-/** Paths are POSIX or Windows; only relative ones change. */
+/** Handles POSIX and Windows paths; only relative ones change. */
 function resolvePath(value: string | undefined, directory: string | undefined): string | undefined {
   if (value === undefined || directory === undefined || /^([/\\]|[A-Za-z]:)/.test(value)) return value;
   return `${directory.replace(/[/\\]$/, '')}/${value}`;
@@ -375,7 +375,7 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** The object without fields that are undefined. */
+/** The object without undefined fields. */
 function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -13,7 +13,7 @@ export interface RenderKubeconfigOptions {
   readonly name?: string;
 }
 
-/** A kubeconfig file with one cluster, one user and one context, as kubectl writes it. */
+/** A kubeconfig file with one cluster, one user and one context, in kubectl's format. */
 export function renderKubeconfig(options: RenderKubeconfigOptions): string {
   const { server, caPem, insecureSkipTlsVerify, tlsServerName, token, clientCertificatePem, clientKeyPem, namespace } =
     options;
@@ -54,7 +54,7 @@ function base64(pem: string | undefined): string | undefined {
   return pem === undefined ? undefined : Buffer.from(pem, 'utf8').toString('base64');
 }
 
-/** A JSON string is a YAML string; plain words need no quotes, unless YAML would take them for something else. */
+/** A JSON string is a YAML string. Plain words need no quotes, unless YAML would read them as another type. */
 function text(value: string): string {
   const plain = /^[A-Za-z][A-Za-z0-9._-]*$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value);
   return plain || /^https?:\/\/[A-Za-z0-9.[\]-]+(:\d+)?(\/[A-Za-z0-9._/-]*)?$/.test(value)

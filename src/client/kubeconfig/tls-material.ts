@@ -4,7 +4,7 @@ import type { ClientCertificate } from '../http/connect-options.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 import type { KubeconfigIo } from './kubeconfig-io.ts';
 
-/** The text of a file that the kubeconfig names. Throws {@link KubeconfigError}. */
+/** Reads a file that the kubeconfig names. Throws {@link KubeconfigError}. */
 export async function readPem(io: Pick<KubeconfigIo, 'readFile'>, path: string): Promise<string> {
   try {
     return await io.readFile(path);
@@ -14,8 +14,8 @@ export async function readPem(io: Pick<KubeconfigIo, 'readFile'>, path: string):
 }
 
 /**
- * Certificates are checked before a connection uses them, because later errors of TLS do not name the certificate.
- * `where`: the field or file. Throws {@link KubeconfigError}.
+ * Checks certificates before a connection uses them, because later TLS errors do not name the certificate. `where` is the field or file.
+ * Throws {@link KubeconfigError}.
  */
 export function checkAuthority(pem: string, where: string): void {
   if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
@@ -23,7 +23,7 @@ export function checkAuthority(pem: string, where: string): void {
   }
 }
 
-/** A pair that does not belong together is refused as well. */
+/** Also refuses a certificate and key that do not match. */
 export function checkClientCertificate({ certPem, keyPem }: ClientCertificate): void {
   try {
     createSecureContext({ cert: certPem, key: keyPem });

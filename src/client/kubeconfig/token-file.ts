@@ -10,10 +10,10 @@ export interface TokenFileOptions {
   readonly clock: Clock;
 }
 
-/** Tokens in files are replaced before they expire; client-go looks once a minute too. */
+/** Interval between reads, as in client-go. Tokens in files are replaced before they expire. */
 const REREAD_MS = 60_000;
 
-/** A bearer token that is read again now and then. While the file can not be read the last token goes on being used. */
+/** A bearer token that is read again periodically. While the file cannot be read, the last token is used. */
 export function tokenFile({ path, io, clock }: TokenFileOptions): Credentials {
   let cached: { readonly headers: Record<string, string>; readonly readAt: number } | undefined;
   let fresh = false;

@@ -16,13 +16,13 @@ export function keyOf(object: ApiObject): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** Called synchronously, in the server's order. An error of one handler is logged and does not reach the others. */
+/** Called synchronously, in the server's order. An error of one handler is logged and does not affect the others. */
 export interface InformerHandler<T> {
-  /** An object that was not known before. */
+  /** A new object. */
   added?(object: T): void;
-  /** Also for an object re-read with another resource version by a new list. */
+  /** A changed object, also one that a new list shows with another resource version. */
   updated?(previous: T, object: T): void;
-  /** The last known state. An object replaced by another of its name is `deleted`, then `added`. */
+  /** Called with the last known state. A replaced object of the same name is first `deleted`, then `added`. */
   deleted?(object: T): void;
 }
 
@@ -34,19 +34,19 @@ export interface InformerOptions<T> {
   readonly clock: Clock;
   /** Spreads its retries. */
   readonly random: Random;
-  /** Receives failures; silent unless given. */
+  /** The logger for failures; silent by default. */
   readonly logger?: Logger;
   /** The resource. */
   readonly gvr: GroupVersionResource;
-  /** All namespaces when left out. */
+  /** If absent, all namespaces. */
   readonly namespace?: string | undefined;
-  /** Only objects that it selects. */
+  /** Selects the objects. */
   readonly labelSelector?: string | undefined;
-  /** Only objects that it selects. */
+  /** Selects the objects. */
   readonly fieldSelector?: string | undefined;
-  /** Values under which {@link Informer.byIndex} finds an object. */
+  /** The values under which {@link Informer.byIndex} finds an object. */
   readonly indexers?: Readonly<Record<string, (object: T) => readonly string[]>>;
-  /** Called with every failure, which is retried anyway. */
+  /** Called with every failure. The informer retries in any case. */
   readonly onFailure?: (error: Error) => void;
 }
 
@@ -60,7 +60,7 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
   readonly #reflector: Reflector;
   #waiting: (() => void)[] = [];
   #resourceVersion = '';
-  /** Keys seen since the present enumeration began; undefined outside of one. */
+  /** Keys seen since the current enumeration began; undefined outside of one. */
   #seen: Set<string> | undefined;
 
   constructor(options: InformerOptions<T>) {
@@ -87,17 +87,17 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     return this.#options.gvr;
   }
 
-  /** The first enumeration is complete, and handlers have received all of it. */
+  /** True once the first enumeration is complete and handlers have received all of it. */
   get hasSynced(): boolean {
     return this.#reflector.hasSynced;
   }
 
-  /** How many objects it knows. */
+  /** The number of cached objects. */
   get size(): number {
     return this.#objects.size;
   }
 
-  /** Everything up to this resource version has been seen; empty before the first list. */
+  /** All changes up to this resource version have been seen; empty before the first list. */
   get resourceVersion(): string {
     return this.#resourceVersion;
   }
@@ -107,7 +107,7 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     return this.#reflector.run(signal);
   }
 
-  /** Resolves when `hasSynced` is true; rejects with an AbortError when `signal` is aborted before. */
+  /** Resolves once `hasSynced` is true. Rejects with an AbortError if `signal` is aborted before. */
   waitForSync(signal: AbortSignal): Promise<void> {
     if (this.hasSynced) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -121,14 +121,14 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     });
   }
 
-  /** Objects known already are `added` at once. Returns how to stop. */
+  /** Calls `added` for known objects at once. Returns a function that removes the handler. */
   addHandler(handler: InformerHandler<T>): () => void {
     this.#handlers.add(handler);
     for (const object of this.#objects.values()) this.#guarded(() => handler.added?.(object));
     return () => void this.#handlers.delete(handler);
   }
 
-  /** By `namespace/name` ({@link keyOf}). */
+  /** The object with the key `namespace/name` ({@link keyOf}). */
   get(key: string): T | undefined {
     return this.#objects.get(key);
   }
@@ -197,7 +197,7 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
     }
   }
 
-  /** An event of a watch; in an enumeration the objects come in any order, and the version comes at its end. */
+  /** An event of a watch. During an enumeration objects come in any order, and the version comes at the end. */
   #seenVersionOf({ metadata }: T): void {
     if (this.#seen === undefined && metadata?.resourceVersion) this.#resourceVersion = metadata.resourceVersion;
   }

@@ -1,7 +1,7 @@
 import { linkSignals } from '../../base/time/abort.ts';
 import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
 
-/** A wait before the next try, which somebody who knows better may cut short. */
+/** A wait before the next attempt, which another part may cut short. */
 export class Pause {
   readonly #clock: Clock;
   #cut: (() => void) | undefined;
@@ -10,12 +10,12 @@ export class Pause {
     this.#clock = clock;
   }
 
-  /** It can be cut short now. */
+  /** True if it can be cut short. */
   get isOpen(): boolean {
     return this.#cut !== undefined;
   }
 
-  /** Resolves after `ms`, or when it is cut short or aborted, but unless aborted not before `atLeastMs`. */
+  /** Resolves after `ms`, or when it is cut short or aborted; if it is cut short, not before `atLeastMs`. */
   async take(ms: number, atLeastMs: number, signal: AbortSignal): Promise<void> {
     if (atLeastMs > 0) await sleepUnlessAborted(this.#clock, atLeastMs, signal);
     if (ms <= atLeastMs) return;

@@ -12,27 +12,29 @@ import { DecodeError } from '../codec/decode-error.ts';
 import { retryAfterMs } from '../rest/retry-after.ts';
 import type { TransportError } from '../http/transport.ts';
 
-/** Everything the next request of a reflector depends on. Pure data; {@link afterAttempt} is its only rule. */
+/** Everything on which the next request of a reflector depends. Plain data; only {@link afterAttempt} changes it. */
 export interface ReflectorState {
-  /** `enumerate`: the set of objects must be fetched; `resume`: it is known as of `resourceVersion`. */
+  /** `enumerate` means that the set of objects must be listed; `resume` that it is known as of `resourceVersion`. */
   readonly mode: 'enumerate' | 'resume';
-  /** The newest one delivered; empty before the first. */
+  /** The newest delivered version; empty before the first. */
   readonly resourceVersion: string;
-  /** `latest`: the server no longer has (or not yet) that version; only its most recent state will do. */
+  /** `latest` means that the server lacks that version, so its most recent state is requested. */
   readonly freshness: 'not-older' | 'latest';
-  /** `refused`: this server answers a watch list with an error, or never ends its initial events. */
+  /** `refused` means that this server answers a watch list with an error, or never completes its initial events. */
   readonly watchList: 'try' | 'refused';
-  /** `off`: a continue token expired in the middle; the whole list is taken at once. */
+  /** `off` means that a continue token expired, so the whole list is requested at once. */
   readonly paging: 'on' | 'off';
   readonly encoding: 'protobuf' | 'json';
-  /** Answers 429 in a row that named a time; absent for none. */
+  /** Number of consecutive 429 answers with a wait time; absent for none. */
   readonly refusals?: number;
 }
 
-/** client-go's client waits so often in a row for just the time that a 429 names, before its reflector backs off. */
+/**
+ * Maximum number of consecutive 429 answers after which only the given time is waited, as in client-go; afterwards the reflector backs off.
+ */
 const MOST_REFUSALS = 10;
 
-/** The request to make. `resourceVersion` '' asks for the most recent state, '0' for any. */
+/** The next request. `resourceVersion` '' requests the most recent state, '0' any. */
 export type ReflectorStep =
   | { readonly verb: 'watchList'; readonly resourceVersion: string }
   | { readonly verb: 'list'; readonly resourceVersion: string; readonly paging: 'on' | 'off' }
@@ -42,18 +44,18 @@ export function nextStep(state: ReflectorState): ReflectorStep {
   if (state.mode === 'resume') return { verb: 'watch', resourceVersion: state.resourceVersion };
   const known = state.freshness === 'latest' ? '' : state.resourceVersion;
   if (state.watchList === 'try') return { verb: 'watchList', resourceVersion: known };
-  // The very first list may come from the server's cache, as client-go's does; later ones never go back in time.
+  // The very first list may come from the server's cache, as in client-go; later ones never go back in time.
   const first = state.freshness === 'not-older' && state.resourceVersion === '';
   return { verb: 'list', resourceVersion: first ? '0' : known, paging: state.paging };
 }
 
-/** How a request ended. */
+/** The outcome of a request. */
 export type AttemptOutcome =
-  /** A list was delivered completely. */
+  /** A complete list was delivered. */
   | { readonly end: 'listed'; readonly resourceVersion: string }
   /**
-   * A stream ended: by the server, by its time, or by a broken connection (`error`). `resourceVersion` is the newest
-   * delivered, `initial` whether its initial events were complete, `useful` whether it lived for long or delivered.
+   * A stream ended: by the server, by its timeout, or by a broken connection (`error`). `resourceVersion` is the newest delivered version,
+   * `initial` says whether its initial events were complete, and `useful` whether it lasted long or delivered events.
    */
   | {
       readonly end: 'closed';
@@ -64,7 +66,7 @@ export type AttemptOutcome =
     }
   /** A watch list was silent for so long that it will not complete. */
   | { readonly end: 'no-initial-events-end' }
-  /** Anything else; `resourceVersion` as above. */
+  /** Any other failure; `resourceVersion` as above. */
   | {
       readonly end: 'failed';
       readonly error: Error;
@@ -74,13 +76,13 @@ export type AttemptOutcome =
 
 export interface AfterAttempt {
   readonly state: ReflectorState;
-  /** Before the next request; `atLeastMs` is what the server asked for, at most a minute. */
+  /** The wait before the next request. `atLeastMs` is the server's requested time, at most a minute. */
   readonly wait:
     | { readonly kind: 'none' }
     | { readonly kind: 'backoff'; readonly atLeastMs: number }
-    /** Just so long, because the server said so. */
+    /** Exactly this long, as the server requested. */
     | { readonly kind: 'asked'; readonly ms: number };
-  /** `report`: somebody should know; `expected`: part of normal life. */
+  /** `report` is a failure for the log; `expected` is normal. */
   readonly noise: 'report' | 'expected';
 }
 
@@ -90,7 +92,7 @@ function backoff(error?: Error): AfterAttempt['wait'] {
   return { kind: 'backoff', atLeastMs: error instanceof StatusError ? retryAfterMs(error.retryAfterSeconds) : 0 };
 }
 
-/** Decides from how a request ended what to do next (API-560, COL-047, COL-048). */
+/** Decides the next request from the outcome of the last one (API-560, COL-047, COL-048). */
 export function afterAttempt(before: ReflectorState, step: ReflectorStep, outcome: AttemptOutcome): AfterAttempt {
   const { refusals = 0, ...state } = before;
   const asked = outcome.end === 'failed' ? timeAsked(outcome.error) : 0;
@@ -99,7 +101,7 @@ export function afterAttempt(before: ReflectorState, step: ReflectorStep, outcom
   return { ...after, state: { ...after.state, refusals: refusals + 1 }, wait: { kind: 'asked', ms: asked } };
 }
 
-/** A definition that was just made is refused for a moment, and says for how long. */
+/** The time in the server's refusal. A new definition is refused briefly, with a time. */
 function timeAsked(error: Error): number {
   return error instanceof StatusError && error.code === 429 ? retryAfterMs(error.retryAfterSeconds) : 0;
 }
@@ -127,7 +129,7 @@ function afterOutcome(state: ReflectorState, step: ReflectorStep, outcome: Attem
   }
 }
 
-/** The state with what the stream delivered. A stream that enumerates counts only once its initial events are complete. */
+/** The state after what a stream delivered. An enumerating stream counts only once its initial events are complete. */
 function progressed(
   state: ReflectorState,
   step: ReflectorStep,
@@ -143,13 +145,13 @@ function afterClosed(
   outcome: AttemptOutcome & { readonly end: 'closed' },
 ): AfterAttempt {
   if (step.verb === 'watchList' && outcome.initial === 'incomplete' && outcome.error === undefined) {
-    // In good order, but without the bookmark: a server that does not know the parameter, of whose objects one or the other always
-    // changes. The next watch list would end like this one.
+    // The stream ended normally but without the bookmark: the server does not know the parameter, and its objects change all the time. The
+    // next watch list would end the same way.
     return { state: { ...state, watchList: 'refused' }, wait: NONE, noise: 'expected' };
   }
   const next = progressed(state, step, outcome);
   if (outcome.useful) return { state: next, wait: NONE, noise: 'expected' };
-  // client-go's "very short watch": without a pause a server that ends every stream at once would be hammered.
+  // client-go's "very short watch": without a pause, a server that ends every stream at once would be flooded.
   return { state: next, wait: backoff(), noise: outcome.error === undefined ? 'expected' : 'report' };
 }
 
@@ -170,14 +172,14 @@ function afterFailure(state: ReflectorState, step: ReflectorStep, error: Error):
     if (step.verb === 'list' && step.resourceVersion === '' && step.paging === 'on') {
       return { state: { ...again, paging: 'off' }, wait: NONE, noise: 'expected' };
     }
-    // It makes no sense for the most recent state, and is the normal end of a watch that was away for long.
+    // This error makes no sense for the most recent state, and is normal for a watch that was disconnected for long.
     const odd = state.mode === 'enumerate' && step.resourceVersion === '';
     return { state: again, wait: backoff(error), noise: odd ? 'report' : 'expected' };
   }
   if (hasStatusCause(error, 'ResourceVersionTooLarge')) {
     return { state: enumerate(state, 'latest'), wait: backoff(error), noise: 'report' };
   }
-  // A watch that is refused for another reason is tried again from the same place: nothing was missed so far.
+  // A watch that is refused for another reason is retried from the same version, because nothing was missed.
   return { state, wait: backoff(error), noise: 'report' };
 }
 

@@ -44,33 +44,33 @@ export interface ReflectorOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** `metadata` as in COL-040; `object` = whole objects as JSON. */
+  /** `metadata` as in COL-040; `object` for whole objects as JSON. */
   readonly representation: 'metadata' | 'object';
   readonly sink: ReflectorSink;
-  /** `refused`: list and watch from the start. */
+  /** `refused` starts with list and watch. */
   readonly watchList?: ReflectorState['watchList'];
   /** Items a page; 500 in Kubernetes. */
   readonly pageSize?: number;
 }
 
 const PAGE_SIZE = 500;
-/** Each watch asks for a random time between this and its double, so that the watches of a fleet do not end together. */
+/** Each watch requests a random timeout between this and its double, so that the watches of a fleet do not end together. */
 const MIN_WATCH_SECONDS = 300;
-/** A watch whose connection is half open does not notice that it ended; it is ended this much later. */
+/** A watch with a half-open connection does not notice its end; it is aborted this much later. */
 const WATCH_GRACE_MS = 30_000;
-/** A list, the initial events of a watch list, or the head of any answer, from which nothing came for this long. */
+/** Maximum silence during a list, the initial events of a watch list, or before the head of any answer. */
 const SILENCE_MS = 60_000;
 /** Initial events normally follow each other closely; a server that does not know the parameter goes silent after them. */
 const INITIAL_EVENTS_SILENCE_MS = 10_000;
-/** A stream that ended earlier and delivered nothing was no use (client-go: "very short watch"). */
+/** A stream that ended earlier and delivered nothing was useless (client-go: "very short watch"). */
 const USEFUL_WATCH_MS = 1000;
-/** client-go's reflector: 800 ms doubling to 30 s with jitter 1, over again after 2 quiet minutes. */
+/** The back-off of client-go's reflector: 800 ms, doubling to 30 s, with jitter 1, reset after 2 quiet minutes. */
 const BACKOFF = { baseMs: 800, capMs: 30_000, factor: 2, jitter: 1 };
 const BACKOFF_RESET_MS = 120_000;
 
 /**
- * Keeps a sink true to one resource of an API server: enumerates, then follows, and starts over where the server lost the
- * thread. Trouble is reported and survived (COL-048). SPEC.md has the states; reflector-plan.ts decides.
+ * Keeps a sink up to date with one resource of an API server: it enumerates, then watches, and starts again if the server cannot continue.
+ * Failures are reported and retried (COL-048). SPEC.md has the states; reflector-plan.ts decides.
  */
 export class Reflector implements Service {
   readonly #options: ReflectorOptions;
@@ -103,24 +103,24 @@ export class Reflector implements Service {
     return this.#options.gvr;
   }
 
-  /** The first enumeration is complete. Stays true, whatever fails later (COL-025). */
+  /** True once the first enumeration is complete. Stays true after later failures (COL-025). */
   get hasSynced(): boolean {
     return this.#synced;
   }
 
-  /** Newest resource version delivered completely; '' before the first. */
+  /** Newest resource version that was delivered completely; empty before the first. */
   get resourceVersion(): string {
     return this.#state.resourceVersion;
   }
 
-  /** It waits before it tries again, and {@link Reflector.wake} would end that. */
+  /** True while it waits before a retry, which {@link Reflector.wake} would end. */
   get pausing(): boolean {
     return this.#pause.isOpen;
   }
 
   /**
-   * Tries again now because the cause of the wait may be over, but not before the time that the server asked for. Does nothing unless
-   * {@link Reflector.pausing}. `anew`: the pauses after that grow from the shortest; `asBefore`: they go on growing.
+   * Retries now because the cause of the wait may be over, but not before the server's requested time. Does nothing unless {@link
+   * Reflector.pausing}. With `anew` later waits grow from the shortest; with `asBefore` they continue to grow.
    */
   wake(pauses: 'anew' | 'asBefore'): void {
     if (pauses === 'anew' && this.pausing) this.#backoff.reset();
@@ -136,7 +136,7 @@ export class Reflector implements Service {
       const { state, wait, noise } = afterAttempt(this.#state, step, outcome);
       this.#state = state;
       this.#tell(step, outcome, noise);
-      // It worked in between: what fails next is another failure, and waits as short as the first.
+      // It worked in between, so the next failure starts with the shortest wait.
       if (outcome.end === 'closed' && outcome.useful) this.#backoff.reset();
       if (wait.kind === 'none') continue;
       if (wait.kind === 'asked') await this.#pause.take(wait.ms, wait.ms, signal);
@@ -163,7 +163,7 @@ export class Reflector implements Service {
     this.#sink.replaceBegin();
     try {
       let page: ListMeta = { resourceVersion: '', continue: '' };
-      // Bounded by the server: each page is behind the one before.
+      // The server bounds the loop: each page is after the previous one.
       do page = await this.#page(step, page.continue, attempt);
       while (page.continue !== '');
       if (page.resourceVersion === '') throw new DecodeError('a list without resourceVersion');
@@ -236,7 +236,7 @@ export class Reflector implements Service {
       watch.opened = true;
       this.#sink.opened?.();
       if (enumerates) silence.pet(INITIAL_EVENTS_SILENCE_MS);
-      // A watch of which nothing changes is quiet for long; its connection is the transport's to watch.
+      // A watch without changes is silent for long; the transport watches its connection.
       else silence.stop();
       const onEvent: OnWatchEvent = (type, { bytes, start, end }) => {
         if (type === 'BOOKMARK') this.#bookmark(watch, step, bytes.subarray(start, end));
@@ -269,7 +269,7 @@ export class Reflector implements Service {
       end: 'closed',
       resourceVersion: watch.resourceVersion,
       initial: watch.initial,
-      // A watch list that broke before it was complete is worth nothing, however long it took.
+      // A watch list that broke off is useless, however long it lasted.
       useful: watch.initial === 'complete' && (watch.delivered || lived >= USEFUL_WATCH_MS),
       ...(error === undefined ? {} : { error }),
     };
@@ -316,7 +316,7 @@ export class Reflector implements Service {
   async #sinkReady(silence: Watchdog): Promise<void> {
     const busy = this.#sink.ready?.();
     if (busy === undefined) return;
-    // Our own slowness is no silence of the server.
+    // Our own slowness does not count as silence of the server.
     const resume = silence.pause();
     await busy;
     resume();
@@ -337,7 +337,7 @@ export class Reflector implements Service {
   }
 }
 
-/** The watch outlived the time it had asked for: a half-open connection, or a server that ignores `timeoutSeconds`. */
+/** The watch outlived its requested timeout: a half-open connection, or a server that ignores `timeoutSeconds`. */
 class WatchOverdue extends Error {
   constructor() {
     super('the watch did not end when its time was over');
@@ -350,7 +350,7 @@ function throwStatus(object: Uint8Array): never {
   throw status === undefined ? new DecodeError('an ERROR event without a Status') : new StatusError(status);
 }
 
-/** The failure, as one of the three kinds of error that a sink receives. */
+/** The failure as one of the three kinds of error that a sink receives. */
 function failureOf(error: unknown, signal: AbortSignal): Error {
   if (error instanceof DecodeError || error instanceof StatusError) return error;
   return transportErrorOf(error, signal);

@@ -1,7 +1,7 @@
 import { objectVersion } from '../codec/object-version.ts';
 import type { ReflectorStep } from './reflector-plan.ts';
 
-/** How far one watch request came. */
+/** The progress of one watch request. */
 export class WatchProgress {
   initial: 'complete' | 'incomplete';
   resourceVersion: string;
@@ -9,7 +9,7 @@ export class WatchProgress {
   delivered = false;
   /** The server accepted the request. */
   opened = false;
-  /** The last object of the current chunk, where it was delivered: it stays there until the next push (OnWatchEvent). */
+  /** The last object of the current chunk, in place; it stays valid until the next push (OnWatchEvent). */
   #last: Uint8Array | undefined;
   #start = 0;
   #end = 0;
@@ -32,10 +32,10 @@ export class WatchProgress {
     this.resourceVersion = resourceVersion;
   }
 
-  /** Events come in order of their resource versions, so that of the last one stands for all of the chunk. */
+  /** Events come in order of their resource versions, so the last version stands for the whole chunk. */
   endChunk(): void {
     if (this.#last === undefined) return;
-    // Initial events come in no order of versions; the bookmark after them says where to go on.
+    // Initial events come in no order of versions; the bookmark after them has the version to continue from.
     if (this.initial === 'complete') {
       this.resourceVersion = objectVersion(this.#last, this.#start, this.#end).resourceVersion;
     }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/time/clock.ts';
 
-/** Calls back when it was not petted for some time. */
+/** Calls back after a time without a sign of life. */
 export class Watchdog implements Disposable {
   readonly #clock: Clock;
   readonly #bite: (ms: number) => void;
@@ -15,7 +15,7 @@ export class Watchdog implements Disposable {
     if (ms !== undefined) this.pet();
   }
 
-  /** A timer lives on and checks the deadline when it fires: re-arming it for every chunk would cost more. */
+  /** The timer keeps running and checks the deadline when it fires, because re-arming it for every chunk would cost more. */
   pet(ms: number | undefined = this.#ms): void {
     if (ms === undefined) return;
     const sooner = this.#ms !== ms;
@@ -32,7 +32,7 @@ export class Watchdog implements Disposable {
     this.#timer = undefined;
   }
 
-  /** Stops until the returned function is called. */
+  /** Pauses until the returned function is called. */
   pause(): () => void {
     const ms = this.#ms;
     this.stop();

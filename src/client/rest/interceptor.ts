@@ -3,10 +3,10 @@ import type { Transport } from '../http/transport.ts';
 
 export type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Something between client and transport that sees each exchange: metrics, limits, faults. Calls `next` or answers itself. */
+/** A layer between client and transport that sees each exchange: metrics, limits, faults. It calls `next` or answers itself. */
 export type Interceptor = (request: HttpRequest, next: Send) => Promise<HttpResponse>;
 
-/** A transport seen through interceptors; the first of them is the outermost. */
+/** A transport with interceptors; the first of them is the outermost. */
 export function intercept(transport: Transport, ...interceptors: readonly Interceptor[]): Transport {
   if (interceptors.length === 0) return transport;
   const send = interceptors.reduceRight<Send>(

@@ -1,7 +1,7 @@
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { Interceptor } from './interceptor.ts';
 
-/** Counts every attempt by answer code, method and host (COL-190 `rest_client_requests_total`); `<error>` = no answer. */
+/** Counts every attempt by answer code, method and host (COL-190 `rest_client_requests_total`). `<error>` means no answer. */
 export function requestMetrics(metrics: Metrics, host: string): Interceptor {
   const requests = metrics.counter({
     name: 'rest_client_requests_total',

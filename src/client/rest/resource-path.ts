@@ -5,15 +5,15 @@ import { newBadRequest } from '../../api/status-error.ts';
 export interface ResourceRef {
   /** The resource. */
   readonly gvr: GroupVersionResource;
-  /** Left out for cluster-scoped resources (COL-172) and for all namespaces. */
+  /** Absent for cluster-scoped resources (COL-172) and for all namespaces. */
   readonly namespace?: string | undefined;
-  /** One object; left out, the collection. */
+  /** The object's name; absent for the collection. */
   readonly name?: string;
   /** A part of the object: `status`, `scale`. */
   readonly subresource?: string;
 }
 
-/** A parameter of a request; undefined leaves it out. */
+/** A query parameter; undefined leaves it out. */
 export type QueryValue = string | number | boolean | undefined;
 
 /** `/api/v1/namespaces/ns/pods/name/status`. Throws a 400 StatusError for segments that would name another path. */
@@ -31,7 +31,7 @@ export function pathOf({ gvr, namespace, name, subresource }: ResourceRef): stri
   return path;
 }
 
-/** With the question mark, sorted by nothing but the caller; undefined values are left out. */
+/** The query with its question mark, in the caller's order; undefined values are left out. */
 export function queryOf(query: Readonly<Record<string, QueryValue>> | undefined): string {
   let text = '';
   for (const key in query) {
@@ -43,8 +43,8 @@ export function queryOf(query: Readonly<Record<string, QueryValue>> | undefined)
 }
 
 /**
- * An empty name would turn "delete this object" into "delete all of them", and a dot segment would be folded away by
- * the server: both are refused here, with the texts of apimachinery `path.IsValidPathSegmentName`.
+ * An empty name would turn "delete this object" into "delete all of them", and the server would resolve a dot segment, so both are refused
+ * here, with the messages of apimachinery `path.IsValidPathSegmentName`.
  */
 function segment(text: string): string {
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(text)) return text;

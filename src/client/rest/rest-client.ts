@@ -21,50 +21,50 @@ export interface RestClientOptions {
   readonly clock: Clock;
   /** `<binary>/<version> (<os>/<arch>) … /<component>` (COL-173). */
   readonly userAgent: string;
-  /** For requests that name no timeout; absent = they may take forever. */
+  /** Timeout of requests that set none; if absent, there is no limit. */
   readonly defaultTimeoutMs?: number;
   readonly onWarning?: (warning: ApiWarning) => void;
-  /** Seen by every attempt of every request, the first outermost. */
+  /** Run for every attempt of every request, the first outermost. */
   readonly interceptors?: readonly Interceptor[];
 }
 
-/** Try again after 429 and 503 that say when (`Retry-After`); nothing else is ever repeated by the client. */
+/** Retries after a 429 or 503 with `Retry-After`. The client retries nothing else. */
 export interface RetryPolicy {
-  /** Repetitions after the first attempt, at most {@link MAX_RETRIES}. */
+  /** Retries after the first attempt, at most {@link MAX_RETRIES}. */
   readonly attempts: number;
 }
 
 const MAX_RETRIES = 10;
-/** The most an answer that is read as a whole may have. Larger ones need {@link RestClient.stream}. */
+/** Maximum size of an answer that is read as a whole. Larger ones need {@link RestClient.stream}. */
 const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
 /** A request to any path. */
 export interface RestRequest {
-  /** The method of HTTP. */
+  /** The HTTP method. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Encoded path without query; {@link pathOf} makes those of resources. */
+  /** The encoded path without query; {@link pathOf} builds those of resources. */
   readonly path: string;
-  /** Parameters; undefined values are left out. */
+  /** Query parameters; undefined values are left out. */
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
-  /** Bytes as they are sent. */
+  /** The body's bytes. */
   readonly body?: Uint8Array | undefined;
-  /** The content type of the body; `application/json` unless given. */
+  /** The content type of the body; default `application/json`. */
   readonly contentType?: string | undefined;
-  /** `application/json` unless given. */
+  /** The accepted content type; default `application/json`. */
   readonly accept?: string | undefined;
   /** More headers, in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Until the answer is complete, all attempts included; `'none'` overrides the client's default. */
+  /** Time until the answer is complete, including all attempts; `'none'` overrides the client's default. */
   readonly timeoutMs?: number | 'none' | undefined;
-  /** Gives the request up; it rejects with a TransportError `aborted`. */
+  /** Aborts the request, which rejects with a TransportError `aborted`. */
   readonly signal?: AbortNotice | undefined;
-  /** Whether it is repeated when the server asks to; never unless given. */
+  /** Retries on the server's request; by default none. */
   readonly retry?: RetryPolicy | undefined;
 }
 
 /** An answer with a status below 400, read completely. */
 export class RestResponse {
-  /** The status of HTTP, below 400. */
+  /** The HTTP status, below 400. */
   readonly status: number;
   /** Headers of the answer. */
   readonly headers: HttpHeaders;
@@ -77,7 +77,7 @@ export class RestResponse {
     this.body = body;
   }
 
-  /** The body as JSON; a TransportError `protocol` when it is not. */
+  /** The body as JSON. Throws a TransportError `protocol` for other content. */
   json<T = unknown>(): T {
     try {
       return JSON.parse(
@@ -89,13 +89,13 @@ export class RestResponse {
   }
 }
 
-/** An answer with a status below 400 whose body is still coming. Read by one consumer, who returns when it stops. */
+/** An answer with a status below 400 whose body is still arriving, for one reader, which returns when it stops. */
 export interface RestStream {
-  /** The status of HTTP, below 400. */
+  /** The HTTP status, below 400. */
   readonly status: number;
   /** Headers of the answer. */
   readonly headers: HttpHeaders;
-  /** Its bytes as they come. */
+  /** The body's bytes as they arrive. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -110,8 +110,8 @@ export type PatchType =
   | 'application/apply-patch+yaml';
 
 /**
- * Requests to one API server. Every failing answer is a StatusError, no answer is a TransportError. A 404 proves
- * the absence of an object only if `isObjectNotFound` (api/status-error) says so (COL-116).
+ * Requests to one API server. A failing answer is a StatusError, a missing one a TransportError. A 404 proves the absence of an object only
+ * if `isObjectNotFound` (api/status-error) says so (COL-116).
  */
 export class RestClient {
   readonly #transport: Transport;
@@ -128,12 +128,12 @@ export class RestClient {
     this.#onWarning = options.onWarning;
   }
 
-  /** The client's description of itself to the server. */
+  /** The User-Agent of the client. */
   get userAgent(): string {
     return this.#userAgent;
   }
 
-  /** The same connection under another name, for a component of the program. */
+  /** The same connection with another User-Agent, for a component of the program. */
   as(component: string): RestClient {
     return new RestClient({
       transport: this.#transport,
@@ -144,7 +144,7 @@ export class RestClient {
     });
   }
 
-  /** The same connection and name, with more interceptors, outside of those it has. */
+  /** The same client with more interceptors, outside of the existing ones. */
   through(...interceptors: readonly Interceptor[]): RestClient {
     return new RestClient({
       transport: this.#transport,
@@ -156,7 +156,7 @@ export class RestClient {
     });
   }
 
-  /** Sends and reads the whole answer. */
+  /** Sends a request and reads the whole answer. */
   request(request: RestRequest): Promise<RestResponse> {
     const deadline = this.#deadline(request);
     const signal = deadline ?? request.signal;
@@ -164,7 +164,7 @@ export class RestClient {
     return deadline === undefined ? answered : answered.finally(() => deadline.dispose());
   }
 
-  /** Sends and hands over the body as it comes. The timeout covers the time until the head; `signal` also the body. */
+  /** Sends a request and returns the body as it arrives. The timeout covers the time until the head; `signal` also covers the body. */
   async stream(request: RestRequest): Promise<RestStream> {
     const deadline = this.#deadline(request);
     try {
@@ -179,7 +179,7 @@ export class RestClient {
     }
   }
 
-  /** Reads one object. Rejects with a 404 StatusError when there is none. */
+  /** Reads one object. Rejects with a 404 StatusError if there is none. */
   async get<T = KubeObject>(ref: ResourceRef, options?: CallOptions): Promise<T> {
     return (await this.request({ ...options, method: 'GET', path: pathOf(named(ref)) })).json<T>();
   }
@@ -190,7 +190,7 @@ export class RestClient {
     return decodeList<T>(response.json(), formatGroupResource(ref.gvr));
   }
 
-  /** Creates an object in the collection. Resolves with it as the server has it. */
+  /** Creates an object in the collection. Resolves with the server's object. */
   async create<T = KubeObject>(ref: ResourceRef, object: object, options?: CallOptions): Promise<T> {
     return (await this.#write('POST', ref, { object, contentType: 'application/json', options })).json<T>();
   }
@@ -200,7 +200,7 @@ export class RestClient {
     return (await this.#write('PUT', named(ref), { object, contentType: 'application/json', options })).json<T>();
   }
 
-  /** Changes one object by a patch. Resolves with it as it is then. */
+  /** Patches one object. Resolves with the patched object. */
   async patch<T = KubeObject>(
     ref: ResourceRef,
     patch: { readonly type: PatchType; readonly body: unknown },
@@ -210,15 +210,14 @@ export class RestClient {
     return (await this.#write('PATCH', named(ref), write)).json<T>();
   }
 
-  /** Resolves with what the server answers: a Status, or the object that now waits for its finalizers. */
+  /** Deletes one object. Resolves with the server's answer: a Status, or the object that now waits for its finalizers. */
   delete<T = unknown>(ref: ResourceRef, deleteOptions?: DeleteOptions, options?: CallOptions): Promise<T> {
     return this.#delete(ref, deleteOptions, options).then((response) => response.json<T>());
   }
 
   /**
-   * The same for who deletes very many: the answer is not read where it only says that all is well. `optionsIn: 'query'` saves
-   * client and server the body, and is only for servers of which it is known that they read options there: others would delete
-   * without preconditions (API-240).
+   * The same for very many deletions: the body of a plain success is not parsed. `optionsIn: 'query'` saves the request's body. Use it only
+   * with servers that are known to read options from the query; others would delete without preconditions (API-240).
    */
   deleted<T = unknown>(
     ref: ResourceRef,
@@ -233,8 +232,8 @@ export class RestClient {
   }
 
   /**
-   * Deletes every object of a collection that the query selects; `ref` names none. Resolves with what the server answers: a list of
-   * what it deleted, or a Status.
+   * Deletes every selected object of a collection; `ref` must not have a name. Resolves with the server's answer: a list of deleted
+   * objects, or a Status.
    */
   async deleteCollection<T = unknown>(
     ref: Omit<ResourceRef, 'name' | 'subresource'>,
@@ -247,7 +246,7 @@ export class RestClient {
     return (await this.#write('DELETE', { gvr, namespace }, write)).json<T>();
   }
 
-  /** Closes the connections; requests that are under way reject. */
+  /** Closes the connections; requests in progress reject. */
   close(): Promise<void> {
     return this.#transport.close();
   }
@@ -281,8 +280,8 @@ export class RestClient {
   }
 
   /**
-   * Here and around it promises are chained by hand: a collector has hundreds of requests under way, and what waits in frames of
-   * async functions is moved about by every collection of the young heap.
+   * Promises are chained by hand here, because a collector has hundreds of requests in progress, and each collection of the young heap
+   * moves the frames of async functions.
    */
   #send(request: RestRequest, signal: AbortNotice | undefined): Promise<HttpResponse> {
     const retries = Math.min(request.retry?.attempts ?? 0, MAX_RETRIES);
@@ -340,7 +339,7 @@ export class RestClient {
   }
 }
 
-/** Preconditions stand flat in a query (apimachinery `Convert_url_Values_To_v1_DeleteOptions`). */
+/** Preconditions are flat in a query (apimachinery `Convert_url_Values_To_v1_DeleteOptions`). */
 function deleteQuery(options: DeleteOptions): Record<string, QueryValue> {
   const { preconditions, propagationPolicy, gracePeriodSeconds, orphanDependents, dryRun } = options;
   return {
@@ -353,26 +352,26 @@ function deleteQuery(options: DeleteOptions): Record<string, QueryValue> {
   };
 }
 
-/** How kube-apiserver, whose fields have an order, begins to say that something is done. */
+/** The beginning of kube-apiserver's success Status, whose fields have a fixed order. */
 const SUCCESS = Buffer.from('{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"');
 
 function saysSuccess(body: Uint8Array): boolean {
   return body.length > SUCCESS.length && SUCCESS.compare(body, 0, SUCCESS.length) === 0;
 }
 
-/** Helpers on one object refuse a missing name: without it they would address the collection. */
+/** Methods for one object refuse a missing name, because without it they would address the collection. */
 function named(ref: ResourceRef): ResourceRef {
   return ref.name === undefined ? { ...ref, name: '' } : ref;
 }
 
-/** Undefined for an error that must not be repeated. */
+/** Undefined for an error that must not be retried. */
 function retryDelayMs(error: StatusError): number | undefined {
   if (error.code !== 429 && error.code !== 503) return undefined;
   const seconds = error.details.retryAfterSeconds;
   return seconds === undefined ? undefined : retryAfterMs(seconds);
 }
 
-/** A request that cannot be sent rejects too. */
+/** Turns a synchronous throw into a rejection. */
 function promised<T>(call: () => Promise<T>): Promise<T> {
   try {
     return call();
@@ -410,7 +409,7 @@ async function* once(body: Uint8Array): AsyncGenerator<Uint8Array> {
   if (body.length > 0) yield await Promise.resolve(body);
 }
 
-/** The body; it stops listening to the caller's signal when it ends or its reader stops. */
+/** The body. It removes its listener from the caller's signal when it ends or its reader stops. */
 async function* letGoAfter(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

@@ -1,7 +1,7 @@
-/** A longer `Retry-After` is shortened to this: a page of maintenance asks for hours, and is gone long before. */
+/** Maximum of a server's `Retry-After`: a maintenance page asks for hours, and is over long before. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 
-/** Milliseconds to wait where a server asked for so many seconds. */
+/** The wait in milliseconds for the server's number of seconds. */
 export function retryAfterMs(seconds: number): number {
   return Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000;
 }

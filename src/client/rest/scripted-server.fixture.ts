@@ -1,10 +1,10 @@
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 
-/** A response body that a test feeds by hand. */
+/** A response body that a test supplies. */
 export class PushStream implements AsyncIterable<Uint8Array> {
   #queue: (Uint8Array | 'end' | Error)[] = [];
   #wake: (() => void) | undefined;
-  /** The reader said that it wants no more. */
+  /** True once the reader has stopped. */
   returned = false;
 
   push(data: string | Uint8Array): this {
@@ -64,7 +64,7 @@ export class ScriptedServer {
     return typeof answer === 'function' ? answer(request) : Promise.resolve(answer);
   };
 
-  /** Request lines; the random `timeoutSeconds` of watches is checked elsewhere and left out. */
+  /** Request lines, without the random `timeoutSeconds` of watches, which other tests check. */
   get lines(): string[] {
     return this.requests.map(({ method, target }) => `${method} ${target.replace(/[?&]timeoutSeconds=\d+/, '')}`);
   }

@@ -1,14 +1,14 @@
-/** One `Warning` header value: by which an API server warns about deprecated or suspicious requests. */
+/** One value of a `Warning` header, by which an API server warns about deprecated or suspicious requests. */
 export interface ApiWarning {
-  /** 299 for all that API servers send. */
+  /** 299 in all warnings of API servers. */
   readonly code: number;
-  /** `-`, or who says it. */
+  /** `-`, or the name of the sender. */
   readonly agent: string;
   /** The warning itself. */
   readonly text: string;
 }
 
-/** `299 - "text"`, several separated by commas or in a list of header values. Values that do not parse are left out. */
+/** Parses `299 - "text"`, several separated by commas or as a list of header values. Malformed values are left out. */
 export function parseWarnings(header: string | readonly string[] | undefined): ApiWarning[] {
   const warnings: ApiWarning[] = [];
   for (const value of typeof header === 'string' ? [header] : (header ?? [])) {

@@ -17,7 +17,7 @@ export const COMMON_FIELDS = {
   status: 'What was last seen. Written by controllers.',
 } as const;
 
-/** Of `metadata`, by the type of the field; Kubernetes' too. */
+/** Descriptions of `metadata`, by the type of the field, in Kubernetes' words. */
 export const METADATA_FIELDS = {
   ObjectMeta: `Standard object's metadata. More info: ${CONVENTIONS}#metadata`,
   ListMeta: `Standard list metadata. More info: ${CONVENTIONS}#types-kinds`,
