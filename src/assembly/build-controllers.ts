@@ -15,7 +15,7 @@ import type { ControllerName, FixedControllerName } from './controller-names.ts'
 
 export interface ControllersOptions {
   readonly selected: ReadonlySet<ControllerName>;
-  /** Each controller uses it under its own name. */
+  /** Each controller uses it with its own User-Agent. */
   readonly client: RestClient;
   readonly clock: Clock;
   /** A controller's source of randomness, by the controller's name. */
@@ -30,23 +30,23 @@ export interface ControllersOptions {
   readonly lifecycle: LifecycleSettings;
   /** For ConfigMap `kube-root-ca.crt`. */
   readonly rootCaPem: string;
-  /** A token for a Secret of a service account. Required by `serviceaccount-token-controller`, which is otherwise not built. */
+  /** Issues a token for a Secret of a service account. Required by `serviceaccount-token-controller`, which is otherwise not built. */
   readonly issueSecretToken: TokenSecretControllerOptions['issue'] | undefined;
   /** Serves a debug page from the API server. */
   readonly mount: (prefix: string, handler: HttpHandler) => void;
-  /** Called around the loading of a module, for callers that must know that loading is under way. */
+  /** Wraps the loading of a module, for callers that track it. */
   readonly loading?: <T>(load: () => Promise<T>) => Promise<T>;
 }
 
 export interface Controllers {
   readonly services: readonly Service[];
-  /** Undefined when it is not selected. */
+  /** Undefined if it is not selected. */
   readonly collector: GarbageCollector | undefined;
 }
 
 const COLLECTOR = 'garbage-collector-controller';
 
-/** With workers `whenLeading` the collector watches all the time, but decides and writes only during its `lead`. */
+/** With workers `whenLeading`, the collector watches all the time, but decides and writes only during its `lead`. */
 export async function buildCollector(
   options: ControllersOptions,
   workers: 'always' | 'whenLeading',

@@ -25,5 +25,5 @@ export type ControllerName = keyof typeof knownControllers;
 
 export const controllerNames: readonly ControllerName[] = Object.keys(knownControllers) as ControllerName[];
 
-/** Not on unless named, as in kube-controller-manager: `*` does not turn them on. */
+/** Off unless named, as in kube-controller-manager: `*` does not enable them. */
 export const offByDefault: ReadonlySet<ControllerName> = new Set<ControllerName>(['token-cleaner-controller']);

@@ -7,8 +7,8 @@ const PROTECTORS: readonly ControllerName[] = [
 ];
 
 /**
- * The admission plug-ins that are on by default beside these controllers. `StorageObjectInUseProtection` adds finalizers, so it is on only
- * where the controllers run that remove them.
+ * The default admission plug-ins for these controllers. `StorageObjectInUseProtection` adds finalizers, so it is on only if the controllers
+ * that remove them run.
  */
 export function pluginsBeside(
   controllers: ReadonlySet<ControllerName>,

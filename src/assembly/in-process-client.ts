@@ -11,11 +11,11 @@ export interface InProcessClientOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly interceptors: readonly Interceptor[];
-  /** `system:kube-controller-manager` unless given. */
+  /** Default: `system:kube-controller-manager`. */
   readonly username?: string | undefined;
 }
 
-/** A client of the API server in this process; it may do everything, as kube-controller-manager's may. */
+/** A client of the API server in this process. It may do everything, like that of kube-controller-manager. */
 export function inProcessClient(
   handler: HttpHandler,
   { clock, userAgent, interceptors, username = 'system:kube-controller-manager' }: InProcessClientOptions,

@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** A full collection, now: for tests that measure what is left. */
+/** Runs a full garbage collection, for tests that measure live memory. */
 export const collectGarbage = runInNewContext('gc') as () => void;

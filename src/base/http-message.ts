@@ -1,16 +1,16 @@
 import type { AbortNotice } from './time/abort-notice.ts';
 
 /**
- * An HTTP exchange as values, with no socket behind it. A server room exposes an {@link HttpHandler}, the client room
- * can call one; so the same exchange runs over HTTPS between processes and as a function call inside one.
+ * An HTTP exchange as values, without a socket. A server exposes an {@link HttpHandler} and the client can call one, so the same exchange
+ * runs over HTTPS between processes and as a function call within one.
  */
 
 /** Header names are lower case. A header that occurs several times (`warning`) is a list. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * Objects made for each request, here and later, name their fields one by one. V8 (11.3, of Node 20) puts most of what a spread makes
- * (`{ ...a, b }`) into the old generation at once: a deletion left 2 to 3 KB there, which waited for a full collection.
+ * Objects that are created for each request list their fields one by one. V8 (11.3, of Node 20) allocates most results of a spread (`{
+ * ...a, b }`) in the old generation: a deletion left 2 to 3 KB there, which waited for a full collection.
  */
 export interface HttpRequest {
   /** In upper case. */
@@ -19,55 +19,53 @@ export interface HttpRequest {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: HttpHeaders;
-  /** The whole body; absent or empty when there is none, and before {@link HttpRequest.load} has read it. */
+  /** The whole body; absent or empty if there is none, and before {@link HttpRequest.load} has read it. */
   readonly body?: Uint8Array | undefined;
   /**
-   * Reads the body from the connection into `body`, once. Absent where there is nothing to read. A server calls it when it knows that the user
-   * may make the request: until then a body costs no memory. `refused`: bodies under way take as much memory as they may, now. `aborted`:
-   * the client is gone, or was cut because it sent too slowly.
+   * Reads the body from the connection into `body`, once. Absent if there is nothing to read. A server calls it after it has authorized the
+   * request; until then a body costs no memory. `refused` means that bodies in progress have reached their limit. `aborted` means that the
+   * client has disconnected, or was disconnected because it was too slow.
    */
   readonly load?: (() => Promise<'complete' | 'refused' | 'aborted'>) | undefined;
   /** Aborted when the caller goes away; a handler ends its stream then. */
   readonly signal?: AbortNotice | undefined;
-  /** Asked when the request is about to be sent, after all that it had to wait for: an error is what it rejects with instead. */
+  /** Called when the request is about to be sent, after all waits. If it returns an error, the request rejects with it. */
   readonly refusal?: (() => Error | undefined) | undefined;
-  /** Asked of each new connection before this request goes over it. A transport without connections ignores it. */
+  /** Called for each new connection before this request uses it. A transport without connections ignores it. */
   readonly greeting?: Greeting | undefined;
-  /**
-   * True when it came over a connection. A caller in this process is answered after the watches have delivered the change that its request made.
-   */
+  /** True if it came over a connection. An in-process caller is answered after the watches have delivered the change of its request. */
   readonly remote?: boolean;
-  /** The caller's identity by its client certificate; `refused` for one that cannot be believed, which is not the same as none. */
+  /** The caller's identity from its client certificate; `refused` for an invalid one, which differs from none. */
   readonly peer?: PeerSubject | 'refused' | undefined;
 }
 
-/** Finds out who is at the other side of a connection. */
+/** Verifies the identity of the server behind a connection. */
 export interface Greeting {
-  /** `send`: makes a request over that connection. Rejects when nothing else may go over it. */
+  /** `send` makes a request over that connection. Rejects if the connection must not be used. */
   greet(send: (request: HttpRequest) => Promise<HttpResponse>): Promise<void>;
 }
 
-/** The certificate was signed by the server's own authority, or the caller is a part of this program. */
+/** The server's own authority signed the certificate, or the caller is a part of this program. */
 export interface PeerSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly uid?: string;
-  /** SHA-256 of the certificate in lower-case hex; absent where there is none. */
+  /** SHA-256 of the certificate in lower-case hex; absent without a certificate. */
   readonly fingerprint?: string;
 }
 
 /** The answer to a request. */
 export interface HttpResponse {
-  /** The status of HTTP. */
+  /** The HTTP status. */
   readonly status: number;
   /** Names in lower case. */
   readonly headers: HttpHeaders;
   /**
-   * A finished body, or a stream whose chunks are written as they come. A stream is read by exactly one consumer, which
-   * calls `return()` on its iterator when it stops early.
+   * A complete body, or a stream whose chunks are written as they come. Exactly one consumer reads a stream, and calls `return()` on its
+   * iterator if it stops early.
    */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
-/** Never rejects for a bad request: what is wrong with it is a response. */
+/** Never rejects for an invalid request, which gets an error response. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;

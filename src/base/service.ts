@@ -1,8 +1,8 @@
 /** Something that runs until it is stopped. */
 export interface Service {
   /**
-   * Resolves after `signal` is aborted and everything the service started has ended. Rejects only when it can not go
-   * on at all; trouble with one object or one resource is reported and survived.
+   * Resolves after `signal` is aborted and everything that the service started has ended. Rejects only if it cannot go on at all; failures
+   * of one object or resource are reported and retried.
    */
   run(signal: AbortSignal): Promise<void>;
 }

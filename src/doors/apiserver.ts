@@ -17,35 +17,35 @@ import { renderKubeconfig } from '../client/kubeconfig/render-kubeconfig.ts';
 import { RestClient } from '../client/rest/rest-client.ts';
 import { serverVersion } from '../testing/server-version.ts';
 
-/** How a server starts; every option may be left out. */
+/** Options of a server; all are optional. */
 export interface StartOptions {
-  /** Where HTTPS is served; port 0 picks a free one. Left out: nowhere, only {@link RunningServer.client} reaches the server. */
+  /** The HTTPS address; port 0 chooses a free one. If absent, only {@link RunningServer.client} reaches the server. */
   readonly listen?: { readonly host: string; readonly port: number } | undefined;
-  /** Silent unless given. */
+  /** Silent by default. */
   readonly logger?: Logger | undefined;
-  /** Counts nothing unless given. */
+  /** Counts nothing by default. */
   readonly metrics?: Metrics | undefined;
-  /** A store of one's own, which is not closed with the server; otherwise one in memory, which forgets everything. */
+  /** A store of the caller, which is not closed with the server; by default one in memory, which is lost at the end. */
   readonly store?: Store | undefined;
 }
 
-/** A server that runs, with its client. */
+/** A running server with its client. */
 export interface RunningServer extends AsyncDisposable {
   /** The server itself: its handler, and what it serves. */
   readonly server: ApiServer;
   /** An administrator in this process, without a socket. */
   readonly client: RestClient;
-  /** For programs that connect; undefined when the server listens nowhere. */
+  /** For external programs; undefined if the server does not listen. */
   readonly kubeconfig: string | undefined;
-  /** Ends all watches and the listener. Harmless when done twice. */
+  /** Ends all watches and the listener. May be called repeatedly. */
   stop(): Promise<void>;
 }
 
 const MASTERS = 'system:masters';
 
 /**
- * Starts an API server with the objects that every cluster starts with. No controller runs: nothing is collected, and namespaces stay
- * when they are deleted; for all of it take `kubegc/testing`, or the command `kubegc up`. Rejects when the port is taken.
+ * Starts an API server with the objects of every cluster. It runs no controller: nothing is collected, and deleted namespaces stay. For a
+ * complete cluster use `kubegc/testing`, or the command `kubegc up`. Rejects if the port is in use.
  */
 export async function startApiServer(options: StartOptions = {}): Promise<RunningServer> {
   const { listen, logger = silentLogger, metrics = noMetrics, store } = options;

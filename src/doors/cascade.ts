@@ -34,35 +34,35 @@ export interface NamedObject {
 
 /** How the objects of a preview would be deleted. */
 export interface PreviewOptions {
-  /** The default of each type unless given. */
+  /** Default: the default of each type. */
   readonly policy?: CascadePolicy | undefined;
-  /** Seconds that pods get; unless given, each its own. */
+  /** Grace period of pods in seconds; default: each pod's own. */
   readonly gracePeriodSeconds?: number | undefined;
-  /** Whether the owners of foreign finalizers remove them in the end: `removed` unless given. */
+  /** Whether foreign finalizers are removed in the end; default `removed`. */
   readonly assumeFinalizers?: 'kept' | 'removed' | undefined;
 }
 
-/** Which part of the tree of an object. */
+/** Selects a part of an object's tree. */
 export interface TreeOptions {
-  /** `down` to its dependents unless given; `up` to its owners. */
+  /** `down` (default) for its dependents, `up` for its owners. */
   readonly direction?: 'down' | 'up' | undefined;
-  /** Levels; all unless given. */
+  /** Number of levels; default: all. */
   readonly depth?: number | undefined;
 }
 
 /** The input of a lint. */
 export interface LintOptions {
-  /** The whole cluster unless given. */
+  /** Default: the whole cluster. */
   readonly namespace?: string | undefined;
-  /** Milliseconds; objects that have been terminating longer are reported. Five minutes unless given. */
+  /** Milliseconds after which a terminating object is reported; default five minutes. */
   readonly olderThanMs?: number | undefined;
 }
 
 const FIVE_MINUTES_MS = 5 * 60_000;
 
 /**
- * The plan of a deletion of these objects: what goes, what stays, and why. Changes nothing. Rejects with an Error when an object does not
- * exist or its kind is not served; what could not be read otherwise is named in the plan's `incomplete`.
+ * The plan of deleting these objects: which are deleted, which stay, and why. Changes nothing. Rejects with an Error if an object does not
+ * exist or its kind is not served; other unreadable kinds are named in the plan's `incomplete`.
  */
 export async function preview(
   client: RestClient,
@@ -78,7 +78,7 @@ export async function preview(
   });
 }
 
-/** The dependents of an object, or its owners, with how many objects die with each. Rejects as {@link preview} does. */
+/** The dependents of an object, or its owners, with the number of objects that die with each. Rejects like {@link preview}. */
 export async function tree(client: RestClient, object: NamedObject, options: TreeOptions = {}): Promise<GraphDocument> {
   const { direction = 'down', depth = Number.POSITIVE_INFINITY } = options;
   const { snapshot, uids } = await readObjects(client, [object]);
@@ -87,8 +87,8 @@ export async function tree(client: RestClient, object: NamedObject, options: Tre
 }
 
 /**
- * Why an object is alive, or does not go away. An object that does not exist has the state `gone`. Sends dry runs of writes, which change
- * nothing. Rejects with an Error when its kind is not served.
+ * Explains why an object is alive, or is not deleted. An object that does not exist has the state `gone`. Sends dry runs of writes, which
+ * change nothing. Rejects with an Error if its kind is not served.
  */
 export async function explainObject(client: RestClient, object: NamedObject): Promise<Explanation> {
   const discovery = await discover(client);

@@ -10,25 +10,25 @@ import type { KubeObject } from '../api/meta/object-meta.ts';
 import { systemClock } from '../base/time/clock.ts';
 import { systemRandom } from '../base/random/random.ts';
 
-/** Which cluster {@link connectToCluster} talks to, and how. */
+/** Selects the cluster of {@link connectToCluster}. */
 export interface ConnectOptions {
   /** A kubeconfig file; otherwise the files of KUBECONFIG, `~/.kube/config`, or the pod that this runs in. */
   readonly kubeconfig?: string | undefined;
-  /** A context of it; otherwise its current one. */
+  /** A context in it; default: its current one. */
   readonly context?: string | undefined;
   /** The URL of another server than the context's. */
   readonly server?: string | undefined;
   /** The name of the program in the server's logs and metrics: `my-operator/1.0`. */
   readonly userAgent?: string | undefined;
-  /** Milliseconds after which a request fails that names no time of its own; unlimited unless given. */
+  /** Default timeout of requests in milliseconds; default: none. */
   readonly timeoutMs?: number | undefined;
   /** Called with each warning that the server sends, such as that a version is deprecated. */
   readonly onWarning?: ((warning: ApiWarning) => void) | undefined;
 }
 
 /**
- * A client for the cluster that kubectl would use. The first request connects. Rejects with an Error that says what is wrong with the
- * kubeconfig. Close the client at the end, for its connections keep the process alive.
+ * A client for the cluster that kubectl would use. The first request connects. Rejects with an Error that describes the problem of the
+ * kubeconfig. Close the client at the end, because its connections keep the process alive.
  */
 export async function connectToCluster(options: ConnectOptions = {}): Promise<RestClient> {
   const { kubeconfig: path, context, server, userAgent = 'kubegc', timeoutMs, onWarning } = options;

@@ -7,22 +7,22 @@ import type { RestClient } from '../client/rest/rest-client.ts';
 import { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { GarbageCollectorOptions } from '../collector/garbage-collector-options.ts';
 
-/** How a collector works; only the client has to be given. */
+/** Options of a collector; only the client is required. */
 export interface CollectorOptions extends Omit<
   GarbageCollectorOptions,
   'clock' | 'random' | 'logger' | 'metrics' | 'client'
 > {
-  /** As `connectToCluster` of `kubegc/client` makes it; its user needs the rights that docs/collect.md lists. */
+  /** A client from `connectToCluster` of `kubegc/client`; its user needs the rights that docs/collect.md lists. */
   readonly client: RestClient;
-  /** Silent unless given. */
+  /** Silent by default. */
   readonly logger?: Logger | undefined;
-  /** Counts nothing unless given. */
+  /** Counts nothing by default. */
   readonly metrics?: Metrics | undefined;
 }
 
 /**
- * A collector on the clock of this machine. It deletes what has no owner any more as soon as `run(signal)` is called, so a cluster must
- * have no other one: use a Lease where two may run.
+ * A collector on the clock of this machine. From `run(signal)` on it deletes objects without an owner, so a cluster must have no other
+ * collector: use a Lease where two may run.
  */
 export function createCollector(options: CollectorOptions): GarbageCollector {
   const { logger = silentLogger, metrics = noMetrics } = options;

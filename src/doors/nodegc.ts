@@ -9,17 +9,17 @@ import { NodeCollection } from '../nodegc/daemon/node-collection.ts';
 export interface OpenNodeOptions {
   /** Socket of the container runtime, `unix:///…`. */
   readonly containerRuntimeEndpoint: string;
-  /** Settings that are not the kubelet's defaults; durations in nanoseconds. */
+  /** Settings that differ from the kubelet's defaults; durations in nanoseconds. */
   readonly configuration?: Partial<NodeConfiguration> | undefined;
-  /** Silent unless given. */
+  /** Silent by default. */
   readonly logger?: Logger | undefined;
-  /** Counts nothing unless given. */
+  /** Counts nothing by default. */
   readonly metrics?: Metrics | undefined;
 }
 
 /**
- * Connects to the container runtime of this machine; nothing is removed before `images.collect` or `containers.collect` is called. Without
- * a state file: images count as old as the runtime's own record of them. Close it when done.
+ * Connects to the container runtime of this machine. Nothing is removed before `images.collect` or `containers.collect` is called. Without
+ * a state file, the age of an image is that of the runtime's record. Close it at the end.
  */
 export function openNodeCollection(options: OpenNodeOptions): Promise<NodeCollection> {
   const { containerRuntimeEndpoint, configuration = {}, logger = silentLogger, metrics } = options;

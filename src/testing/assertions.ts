@@ -3,7 +3,7 @@ import { checkCluster, checkCollected, checkFinalizer, checkOwnedBy, type Findin
 import type { TestCluster } from './cluster.ts';
 import type { Subject } from './client/object-ref.ts';
 
-/** For node:test, and every runner that goes by exceptions: the matchers as functions. All settle the cluster first. */
+/** The matchers as functions, for node:test and any runner that uses exceptions. All settle the cluster first. */
 
 export async function assertCollected(cluster: TestCluster, subject: Subject): Promise<void> {
   checkCluster(cluster, 'assertCollected(cluster, object)');

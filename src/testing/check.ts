@@ -5,18 +5,18 @@ import { clusterOf, type TestCluster } from './cluster.ts';
 import type { Trace } from './trace/trace.ts';
 import { displayName, type ObjectRef, refOf, type Subject } from './client/object-ref.ts';
 
-/** The result of a matcher: whether it holds, and the text for the case that it should have been otherwise. */
+/** The result of a matcher: whether it passes, and the message for the unexpected case. */
 export interface Finding {
   readonly pass: boolean;
   readonly message: string;
 }
 
-/** Names that a message gives at most of what else there was. */
+/** Maximum number of other names in a message. */
 const NAMED_OTHERS = 5;
-/** Trace lines that a message quotes at most. */
+/** Maximum number of quoted trace lines. */
 const QUOTED_LINES = 15;
 
-/** Throws a TypeError for what is no cluster, such as an object in its place; `call` is how it is given. For callers without types. */
+/** Throws a TypeError for a value that is not a cluster; `call` shows the right call. For callers without types. */
 export function checkCluster(cluster: unknown, call: string): void {
   if (typeof (cluster as Partial<TestCluster> | undefined | null)?.settled === 'function') return;
   throw new TypeError(
@@ -24,7 +24,7 @@ export function checkCluster(cluster: unknown, call: string): void {
   );
 }
 
-/** The cluster named, or the one whose client the object came from. */
+/** The given cluster, or the one whose client returned the object. */
 export function clusterFor(subject: Subject, named: TestCluster | undefined): TestCluster {
   if (named !== undefined) checkCluster(named, 'toBeCollected(cluster)');
   const cluster = named ?? clusterOf(subject);
@@ -35,8 +35,8 @@ export function clusterFor(subject: Subject, named: TestCluster | undefined): Te
 }
 
 /**
- * Gone, and nothing left to do that could change it. With a uid: this very object, whoever has its name now. Throws an
- * AssertionError, whichever is expected, for an object that was never there: a slip in a name must not pass for a collection.
+ * True if the object is gone and nothing is left that could change that. A subject with a uid means exactly this object. For an object that
+ * never existed it always throws an AssertionError, because a wrong name must not pass as a collection.
  */
 export async function checkCollected(cluster: TestCluster, subject: Subject): Promise<Finding> {
   const { ref, object, waiting } = await look(cluster, subject);
@@ -51,7 +51,7 @@ export async function checkCollected(cluster: TestCluster, subject: Subject): Pr
   };
 }
 
-/** Every object that goes is in the trace, whoever removes it; unless the trace has lost its beginning. */
+/** The trace has every deleted object, whoever deleted it, unless its beginning was dropped. */
 function checkWasThere(
   cluster: TestCluster,
   ref: ObjectRef,
@@ -59,7 +59,7 @@ function checkWasThere(
 ): void {
   const trace = cluster.trace();
   const seen = trace.about({ ...assumed, ...ref }).entries.some(({ kind }) => kind === 'write');
-  // Objects of a snapshot that still exist have no entry.
+  // Existing objects of a snapshot have no entry.
   if (seen || trace.dropped > 0 || (ref.uid === undefined && cluster.knows(ref))) return;
   const written = trace.entries.filter(({ kind, object }) => kind === 'write' && object?.kind === ref.kind);
   const others = [...new Set(written.map(({ object }) => displayName(object ?? ref)))].slice(0, NAMED_OTHERS);
@@ -71,8 +71,8 @@ function checkWasThere(
 }
 
 /**
- * As {@link checkCollected}, throws for an object that was never there: nobody owns that either. Nor does an owner that never was; one
- * without a namespace may be in any. With a uid it is nobody's slip, and a reference to it may have been there without it.
+ * Throws, like {@link checkCollected}, for an object or an owner that never existed. An owner without a namespace may be in any. An owner
+ * with a uid is accepted, because a reference to it may exist without it.
  */
 export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<Finding> {
   const { ref, object } = await look(cluster, subject);
@@ -102,7 +102,7 @@ export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner
   };
 }
 
-/** As {@link checkCollected}, throws for an object that was never there: that has no finalizer either. */
+/** Throws, like {@link checkCollected}, for an object that never existed, because it has no finalizer either. */
 export async function checkFinalizer(cluster: TestCluster, subject: Subject, finalizer: string): Promise<Finding> {
   const { ref, object } = await look(cluster, subject);
   if (object === undefined) checkWasThere(cluster, ref);
@@ -117,7 +117,7 @@ export async function checkFinalizer(cluster: TestCluster, subject: Subject, fin
   };
 }
 
-/** A paused cluster is examined as it stands: the test is counting steps. */
+/** A paused cluster is examined in its current state, because the test controls the steps. */
 async function look(
   cluster: TestCluster,
   subject: Subject,
@@ -126,7 +126,7 @@ async function look(
   return { ref: refOf(subject), object: await cluster.observer.find(subject), waiting: waiting.map(advise(cluster)) };
 }
 
-/** The time is rounded up: to advance by what is said is enough. */
+/** The time is rounded up, so that advancing by it suffices. */
 function advise({ clock, paused }: TestCluster): (waiting: string) => string {
   const next = clock.nextTimerInMs;
   if (next !== undefined) {
@@ -136,7 +136,7 @@ function advise({ clock, paused }: TestCluster): (waiting: string) => string {
   return (waiting) => `${waiting}${wait}`;
 }
 
-/** The reason why a deleted object stays, when something other than the collector has to release it. */
+/** The reason why a deleted object stays, if something other than the collector must release it. */
 function waitingFor({ metadata = {} }: KubeObject): string[] {
   const { deletionTimestamp, finalizers = [] } = metadata;
   const [finalizer] = finalizers.filter((name) => name !== FINALIZER_FOREGROUND && name !== FINALIZER_ORPHAN);

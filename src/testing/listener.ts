@@ -7,7 +7,7 @@ import { renderKubeconfig } from '../client/kubeconfig/render-kubeconfig.ts';
 
 const HOST = '127.0.0.1';
 
-/** Made once a process, for all its clusters: valid in real time, whatever the clusters' clocks say. */
+/** Created once for each process and shared by all clusters. Valid in real time, whatever the clusters' clocks show. */
 let certificates: Promise<ServingCertificates> | undefined;
 
 export function processCertificates(): Promise<ServingCertificates> {
@@ -19,7 +19,7 @@ export interface Listener {
   readonly kubeconfig: string;
 }
 
-/** Serves one cluster over HTTPS on a free port of 127.0.0.1. The token is this cluster's alone. */
+/** Serves one cluster over HTTPS on a free port of 127.0.0.1. Its token is valid only for this cluster. */
 export async function listen(handler: HttpHandler, token: string): Promise<Listener> {
   const { caPem, certPem, keyPem, clientCertPem, clientKeyPem } = await processCertificates();
   const server = await serve({ handler, host: HOST, port: 0, tls: { certPem, keyPem, clientCaPem: caPem } });

@@ -3,13 +3,13 @@ import type { TestCluster } from './cluster.ts';
 import type { Subject } from './client/object-ref.ts';
 
 /**
- * The assertions that `expect(object)` can do after `expect.extend(kubegcMatchers)`. All are asynchronous: await them. Each waits until the
- * cluster is settled. Name the cluster only for an object that did not come from `cluster.client`.
+ * The assertions of `expect(object)` after `expect.extend(kubegcMatchers)`. All are asynchronous: await them. Each waits until the cluster
+ * is settled. A cluster is needed only for an object that did not come from `cluster.client`.
  */
 export interface KubegcMatchers<R = unknown> {
   /** The object is gone. */
   toBeCollected(cluster?: TestCluster): Promise<R>;
-  /** One of its owner references means this owner: by uid, or by kind and name for a reference without uid. */
+  /** True if one of its owner references means this owner: by uid, or by kind and name for a reference without uid. */
   toBeOwnedBy(owner: Subject, cluster?: TestCluster): Promise<R>;
   /** The object has this finalizer. */
   toHaveFinalizer(finalizer: string, cluster?: TestCluster): Promise<R>;
@@ -22,7 +22,7 @@ interface MatcherResult {
 
 const result = ({ pass, message }: Finding): MatcherResult => ({ pass, message: () => message });
 
-/** For `expect.extend` of vitest, and of everything that has Jest's. */
+/** For `expect.extend` of vitest and of runners with Jest's interface. */
 export const kubegcMatchers = {
   async toBeCollected(subject: Subject, cluster?: TestCluster): Promise<MatcherResult> {
     return result(await checkCollected(clusterFor(subject, cluster), subject));

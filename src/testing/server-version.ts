@@ -1,4 +1,4 @@
-/** The Kubernetes release whose API the server speaks; `cli/process/version.ts` says the same. */
+/** The Kubernetes release whose API the server implements, equal to that in `cli/process/version.ts`. */
 export const KUBERNETES_VERSION = '1.36.2';
 
 /** Fields of `/version` (API-014), the same on every machine. */

@@ -11,9 +11,9 @@ import { type RunningClock, StandingClock } from './clock/test-clock.ts';
 import type { TestTimers } from './clock/test-timers.ts';
 import type { Trace } from './trace/trace.ts';
 
-/** How long, and for what, `settled()` waits. */
+/** The options of `settled()`. */
 export interface SettleOptions {
-  /** Real milliseconds after which it gives up; 5000 unless given. */
+  /** Real milliseconds after which it stops waiting; default 5000. */
   readonly timeoutMs?: number;
   /** Whether the operator under test is at rest too. Asked again until it says true, so it cannot be async. */
   readonly idle?: () => boolean;

@@ -10,7 +10,7 @@ export interface QueueMetrics {
   taken(waitedSince: number): void;
   finished(workedSince: number): void;
   retried(): void;
-  /** One that waited does so no more, and nobody asked for it. */
+  /** A waiting item was removed without having been taken. */
   dropped(): void;
 }
 
@@ -18,7 +18,7 @@ export interface QueueMetricsOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** When each item in work was taken. Read only when the metrics are. */
+  /** The time at which each item in work was taken. Called only when the metrics are read. */
   readonly startTimes: () => Iterable<number>;
 }
 
@@ -70,7 +70,7 @@ export function queueMetrics({ name, clock, metrics, startTimes }: QueueMetricsO
       gauge.set(longest, labels);
     },
   });
-  // Series exist from the start, so that a rate over them sees the first increase.
+  // Series exist from the start, so that a rate over them includes the first increase.
   depth.set(0, labels);
   adds.inc(labels, 0);
   retries.inc(labels, 0);

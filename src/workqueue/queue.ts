@@ -6,19 +6,19 @@ import { type KeyHandle, type KeyTable, MapKeyTable } from './key-table.ts';
 import { type QueueMetrics, queueMetrics } from './metrics.ts';
 import { TimeRing } from './time-ring.ts';
 
-/** Items are keys: two are the same item when their {@link KeyTable} says so. An object would never be de-duplicated. */
+/** Items are keys: two are the same item if their {@link KeyTable} says so. Objects would never be de-duplicated. */
 export type QueueKey = string | number;
 
 export type QueueGet<T> = { readonly item: T; readonly shutdown: false } | { readonly shutdown: true };
 
 export interface QueueOptions<T extends QueueKey> {
-  /** Label of the metrics. */
+  /** The label of the metrics. */
   readonly name: string;
   readonly clock: Clock;
   readonly metrics?: Metrics;
-  /** The most different items waiting or in work; one more is refused with {@link QueueFullError}. */
+  /** Maximum number of different items that wait or are in work; one more is refused with {@link QueueFullError}. */
   readonly bound?: number;
-  /** Where the queue keeps its items, for itself alone; in a `Map` unless given. */
+  /** The queue's own storage of items; a `Map` by default. */
   readonly keys?: KeyTable<T>;
 }
 
@@ -30,35 +30,35 @@ export class QueueFullError extends Error {
   }
 }
 
-/** V8 refuses to let a Map grow beyond 2^24 entries. */
+/** V8 does not allow more than 2^24 entries in a Map. */
 const MAP_LIMIT = 2 ** 24 - 1;
-/** Workers waiting at once. */
+/** Maximum number of waiting workers. */
 const MAX_WAITERS = 100_000;
 
 /** An item in work. */
 interface Work {
   readonly takenAt: number;
-  /** When it was asked for again (processing-dirty). */
+  /** The time at which it was added again while in work (processing-dirty). */
   addedAt: number | undefined;
-  /** The event that it may wait for came after it was taken. */
+  /** True if its awaited event came after it was taken. */
   woken: boolean;
 }
 
 /**
- * Hands out keys in the order they came, each key to one worker at a time, and forgets repetitions: client-go's
- * `util/workqueue` contract (COL-081). SPEC.md has the states of an item.
+ * Hands out keys in their order of arrival, each key to one worker at a time, and drops repetitions: the contract of client-go's
+ * `util/workqueue` (COL-081). SPEC.md has the states of an item.
  */
 export class Queue<T extends QueueKey> {
   readonly name: string;
   readonly bound: number;
   protected readonly clock: Clock;
   protected readonly metrics: QueueMetrics;
-  /** Items that wait or are in work. Only order and time are kept of waiting items: at start-up there may be millions. */
+  /** Items that wait or are in work. For waiting items only order and time are kept, because at start-up there may be millions. */
   readonly #keys: KeyTable<T>;
   readonly #work = new Map<KeyHandle, Work>();
-  /** Those that wait, in the order they came. */
+  /** Waiting items, in their order of arrival. */
   readonly #order: Ring<KeyHandle>;
-  /** When each of `#order` was added. */
+  /** The time at which each of `#order` was added. */
   readonly #times = new TimeRing();
   readonly #waiters = new Ring<(got: QueueGet<T>) => void>({ bound: MAX_WAITERS });
   #drained: (() => void)[] = [];
@@ -87,7 +87,7 @@ export class Queue<T extends QueueKey> {
     return this.#work.size;
   }
 
-  /** Nothing when the item already waits or the queue shuts down; processed again afterwards when it is in work. */
+  /** Adds an item. Does nothing if it already waits or the queue is shutting down. An item in work is processed again afterwards. */
   add(item: T): void {
     if (this.#shuttingDown) return;
     const before = this.#keys.size;
@@ -95,7 +95,7 @@ export class Queue<T extends QueueKey> {
     this.admit(handle, this.#keys.size > before ? 'new' : 'known');
   }
 
-  /** The rest of `add`, for a caller that has put the item into the table of keys itself; `known`: it was there. */
+  /** The rest of `add` for a caller that has already put the item into the table of keys; `known` says whether it was there before. */
   protected admit(handle: KeyHandle, item: 'new' | 'known'): void {
     if (item === 'known') {
       const work = this.#work.get(handle);
@@ -113,8 +113,8 @@ export class Queue<T extends QueueKey> {
   }
 
   /**
-   * The next item, as soon as there is one. The caller owns it until it calls `done`. Items that waited when the queue
-   * shut down are still handed out; after them everybody gets `shutdown`.
+   * Resolves with the next item. The caller owns it until it calls `done`. After a shutdown, waiting items are still handed out; then every
+   * caller gets `shutdown`.
    */
   get(): Promise<QueueGet<T>> {
     const now = this.tryGet();
@@ -132,8 +132,8 @@ export class Queue<T extends QueueKey> {
   }
 
   /**
-   * Takes those that wait and are `over` out of the queue, as if nobody had ever asked for them. The others keep their order and times, and
-   * none counts as taken. `over` must leave the queue alone. O(waiting items). Answers how many it took.
+   * Removes waiting items that are `over`, as if they had never been added. The others keep their order and times, and none counts as
+   * taken. `over` must not change the queue. O(waiting items). Returns the number of removed items.
    */
   dropWaiting(over: (item: T) => boolean): number {
     let dropped = 0;
@@ -153,7 +153,7 @@ export class Queue<T extends QueueKey> {
     return dropped;
   }
 
-  /** Work on an item taken by `get` ended, well or not. Must be called exactly once for each. */
+  /** Ends the work on an item from `get`, successful or not. Must be called exactly once for each. */
   done(item: T): void {
     const handle = this.#keys.find(item);
     const work = this.#work.get(handle);
@@ -165,7 +165,7 @@ export class Queue<T extends QueueKey> {
     this.#tellDrained();
   }
 
-  /** Notes that an item was woken while it is in work, until it is done; nothing when it is not. */
+  /** Records that an item was woken while it is in work, until it is done. Does nothing if it is not in work. */
   protected noteWakeUp(item: T): void {
     if (this.#work.size > 0) this.noteWakeUpOf(this.#keys.find(item));
   }
@@ -181,12 +181,12 @@ export class Queue<T extends QueueKey> {
     for (const handle of this.#work.keys()) yield this.#keys.keyOf(handle);
   }
 
-  /** The same for all in work but these. */
+  /** The same for all items in work except these. */
   protected noteWakeUps(but: (item: T) => boolean): void {
     for (const [handle, work] of this.#work) if (!but(this.#keys.keyOf(handle))) work.woken = true;
   }
 
-  /** Whether the item, which is in work, was woken; only once for all that woke it so far. */
+  /** True if the item in work was woken; returns true once for all wake-ups so far. */
   protected takeWakeUp(item: T): boolean {
     const work = this.#work.get(this.#keys.find(item));
     if (work?.woken !== true) return false;
@@ -194,7 +194,7 @@ export class Queue<T extends QueueKey> {
     return true;
   }
 
-  /** From now on additions are ignored; workers end when nothing waits any more. Ends a drain too. */
+  /** Ignores further additions; workers end when nothing waits. Also ends a drain. */
   shutDown(): void {
     this.#shuttingDown = true;
     this.#releaseWaiters();
@@ -228,7 +228,7 @@ export class Queue<T extends QueueKey> {
     return { item: this.#keys.keyOf(handle), shutdown: false };
   }
 
-  /** Workers only wait while nothing is ready, so at shut down there is nothing left for them. */
+  /** Workers wait only while nothing is ready, so at shutdown nothing is left for them. */
   #releaseWaiters(): void {
     for (let waiter = this.#waiters.popFront(); waiter !== undefined; waiter = this.#waiters.popFront()) {
       waiter({ shutdown: true });

@@ -1,16 +1,13 @@
 import { assert } from '../base/errors/assert.ts';
 import type { Clock } from '../base/time/clock.ts';
 
-/** How long an item that failed has to wait (client-go `default_rate_limiters.go`). */
+/** Determines the delay of a failed item (client-go `default_rate_limiters.go`). */
 export interface RateLimiter<T> {
   /** Counts a failure and returns the delay in milliseconds. */
   when(item: T): number;
-  /**
-   * So many of the delays are not waited out, and nobody is to wait behind them (x/time/rate `Reservation.Cancel`). The failures
-   * still count.
-   */
+  /** Cancels this many delays, so that no later item waits behind them (x/time/rate `Reservation.Cancel`). The failures still count. */
   cancelled(count: number): void;
-  /** The item is settled: its failures no longer count. */
+  /** The item succeeded: its failures no longer count. */
   forget(item: T): void;
   /** Failures counted since the item was last forgotten. */
   numRequeues(item: T): number;
@@ -19,11 +16,11 @@ export interface RateLimiter<T> {
 export interface ItemExponentialOptions {
   readonly baseMs: number;
   readonly capMs: number;
-  /** Items whose failures are remembered; beyond it the item that failed first starts over. */
+  /** Maximum number of items whose failures are remembered; beyond it, the item that failed first starts over. */
   readonly bound?: number;
 }
 
-/** base * 2^failures for each item by itself, up to the cap. */
+/** A delay of base * 2^failures for each item separately, up to the cap. */
 export function itemExponentialFailureRateLimiter<T>(options: ItemExponentialOptions): RateLimiter<T> {
   const { baseMs, capMs, bound = 1_000_000 } = options;
   assert(bound >= 1, 'room for one item');
@@ -48,8 +45,8 @@ export interface BucketOptions {
 }
 
 /**
- * One token bucket for all items: the first `burst` go at once, then `ratePerSecond`, each later one behind the others. Its delay has
- * no cap but their number: `waiting / ratePerSecond`, if whoever does not wait is told of by `cancelled`.
+ * One token bucket for all items: the first `burst` pass at once, then `ratePerSecond`, each later one behind the others. Its delay is
+ * limited only by their number: `waiting / ratePerSecond`, if items that do not wait are reported by `cancelled`.
  */
 export function bucketRateLimiter<T>({ ratePerSecond, burst, clock }: BucketOptions): RateLimiter<T> {
   let tokens = burst;
@@ -61,8 +58,8 @@ export function bucketRateLimiter<T>({ ratePerSecond, burst, clock }: BucketOpti
       last = now;
       return tokens >= 0 ? 0 : (-tokens * 1000) / ratePerSecond;
     },
-    // Unlike x/time/rate it returns the token of one that had others behind it, too. These keep their times, so that more than
-    // the rate may come due at one moment; but never more than the burst and what the time since the beginning allows.
+    // Unlike x/time/rate it returns every cancelled token, even if others wait behind it. These keep their times, so more than the rate may
+    // become due at one moment, but never more than the burst and the elapsed time allow.
     cancelled(count) {
       tokens = Math.min(burst, tokens + count);
     },
@@ -71,7 +68,7 @@ export function bucketRateLimiter<T>({ ratePerSecond, burst, clock }: BucketOpti
   };
 }
 
-/** The longest delay any of the limiters asks for. */
+/** The maximum of the limiters' delays. */
 export function maxOfRateLimiter<T>(...limiters: readonly RateLimiter<T>[]): RateLimiter<T> {
   return {
     when: (item) => Math.max(...limiters.map((limiter) => limiter.when(item))),
@@ -89,7 +86,7 @@ export interface ControllerRateLimiterOptions {
   readonly clock: Clock;
   /** Milliseconds; 5 in Kubernetes. */
   readonly baseMs?: number;
-  /** The most that the item's own back-off waits, without the bucket. Milliseconds; 1,000,000 in Kubernetes (BETTER-8 asks for 60,000). */
+  /** Maximum of the item's own back-off, without the bucket. Milliseconds; 1,000,000 in Kubernetes (BETTER-8 asks for 60,000). */
   readonly capMs?: number;
   readonly ratePerSecond?: number;
   readonly burst?: number;

@@ -3,11 +3,11 @@ import type { QueueKey, QueueOptions } from './queue.ts';
 import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiters.ts';
 
 export interface RateLimitingQueueOptions<T extends QueueKey> extends QueueOptions<T> {
-  /** {@link defaultControllerRateLimiter} unless given. */
+  /** Default: {@link defaultControllerRateLimiter}. */
   readonly rateLimiter?: RateLimiter<T>;
 }
 
-/** A queue for items that fail: each failure makes the item wait longer (client-go `rate_limiting_queue.go`). */
+/** A queue for failing items: each failure increases the item's delay (client-go `rate_limiting_queue.go`). */
 export class RateLimitingQueue<T extends QueueKey> extends DelayingQueue<T> {
   readonly #rateLimiter: RateLimiter<T>;
 
@@ -22,7 +22,7 @@ export class RateLimitingQueue<T extends QueueKey> extends DelayingQueue<T> {
     this.delay(item, this.#rateLimiter.when(item), 'limiter');
   }
 
-  /** Success, or an outcome that is final: the next failure is the first again (COL-083). Does not stop a delay. */
+  /** Called after a success, or a final outcome: the next failure counts as the first (COL-083). Does not end a delay. */
   forget(item: T): void {
     this.#rateLimiter.forget(item);
   }
@@ -31,7 +31,7 @@ export class RateLimitingQueue<T extends QueueKey> extends DelayingQueue<T> {
     return this.#rateLimiter.numRequeues(item);
   }
 
-  /** Else the next that fails would wait behind those that were woken, and their next failures behind that (BETTER-8). */
+  /** Otherwise the next failing item would wait behind those that were woken, and later failures behind that (BETTER-8). */
   protected override notWaitedOut(count: number): void {
     this.#rateLimiter.cancelled(count);
   }

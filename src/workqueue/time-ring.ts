@@ -1,6 +1,6 @@
 /**
- * Times in the order they came, eight bytes each: in a `Ring` each would be an object. It grows by doubling and has no bound of its own;
- * whoever uses it puts in no more than into the bounded ring beside it.
+ * Times in their order of arrival, eight bytes each, where a `Ring` would have an object each. It doubles and has no bound of its own; its
+ * user adds no more than to the bounded ring beside it.
  */
 export class TimeRing {
   #slots = new Float64Array(8);
@@ -17,7 +17,7 @@ export class TimeRing {
     this.#length++;
   }
 
-  /** NaN when there is none. */
+  /** NaN if it is empty. */
   popFront(): number {
     if (this.#length === 0) return Number.NaN;
     const time = this.#slots[this.#head]!;

@@ -108,8 +108,8 @@ interface Conversion {
 }
 
 /**
- * Objects are stored in one version and converted to any other by changing apiVersion and applying the target's schema (API-463). As long
- * as a definition has not changed, all stored objects already fit its schema, so no schema is applied.
+ * Objects are stored in one version and converted to any other by changing apiVersion and applying the target's schema (API-463). A schema is
+ * applied only after the definition has changed, because until then all stored objects fit it.
  */
 function conversionOf(definition: Definition, { schema, stored, schemas, converter }: Conversion): StorageConversion {
   const storageSchema = schemas.get(stored) ?? schema;

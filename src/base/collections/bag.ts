@@ -4,17 +4,15 @@ export interface Slot<T> {
 }
 
 interface Place<T> extends Slot<T> {
-  /** Negative once the thing is out. */
+  /** Negative once the item was removed. */
   index: number;
 }
 
 /**
- * Things that are in it for a short time, in no order: requests under way, and those who wait.
- *
- * Not a Set, because of what V8 does with one that is filled and emptied all the time: it makes a new table every few changes, and
- * each old table refers to the next. The first of them that lives long enough to be moved to the old generation takes all that follow
- * with it, and with them whatever they held at that moment: a good part of all requests then waits for a full collection, which
- * comes often, and stops everything while it lasts.
+ * An unordered collection of short-lived items: requests in progress, and waiting callers. It is not a Set, because V8 replaces the table
+ * of a Set that is filled and emptied all the time every few changes, and each old table refers to the next. The first table that is
+ * promoted to the old generation keeps all later ones alive, with everything they held: a good part of all requests then waits for a full
+ * collection, which comes often and stops everything.
  */
 export class Bag<T> {
   readonly #places: Place<T>[] = [];
@@ -29,7 +27,7 @@ export class Bag<T> {
     return place;
   }
 
-  /** A second call does nothing. The slot must be one of this bag's. */
+  /** A second call does nothing. The slot must belong to this bag. */
   remove(slot: Slot<T>): void {
     const place = slot as Place<T>;
     if (place.index < 0) return;

@@ -1,4 +1,4 @@
-/** A place in a {@link Heap}. Belongs to the heap that made it; stale once popped or removed. */
+/** A position in a {@link Heap}. It belongs to the heap that created it, and is stale once popped or removed. */
 export interface HeapHandle<T> {
   readonly value: T;
 }
@@ -7,7 +7,7 @@ interface Entry<T> extends HeapHandle<T> {
   value: T;
   /** Position in the array, or -1 when it left the heap. */
   index: number;
-  /** Order of insertion: among equals the older comes first, so that a replay is the same run. */
+  /** Order of insertion: among equal items the older comes first, so that a replay is identical. */
   readonly sequence: number;
 }
 
@@ -48,14 +48,14 @@ export class Heap<T> {
     return this.#entries[entry.index] === entry;
   }
 
-  /** False when the handle's element already left. */
+  /** Returns false if the element is already gone. */
   remove(handle: HeapHandle<T>): boolean {
     if (!this.has(handle)) return false;
     this.#take(handle as Entry<T>);
     return true;
   }
 
-  /** Gives the element another value and place. False when it already left. */
+  /** Changes the value of an element and moves it. Returns false if the element is already gone. */
   update(handle: HeapHandle<T>, value: T): boolean {
     if (!this.has(handle)) return false;
     const entry = handle as Entry<T>;

@@ -1,18 +1,18 @@
 import { assert } from '../errors/assert.ts';
 
 export interface LruOptions<K, V> {
-  /** The most entries it ever holds. */
+  /** Maximum number of entries. */
   readonly capacity: number;
-  /** Called with an entry that a newer one displaced; not with deleted or replaced ones. */
+  /** Called with an entry that a newer one evicted; not for deleted or replaced entries. */
   readonly onEvict?: (key: K, value: V) => void;
 }
 
 const nothing = Symbol('nothing');
 
-/** A map that forgets the entry not read or written for the longest time. */
+/** A map that evicts the least recently used entry. */
 export class Lru<K, V> {
   readonly capacity: number;
-  /** Iteration order of a Map is insertion order: re-inserting on use keeps the oldest first. */
+  /** A Map iterates in insertion order, so re-inserting on use keeps the oldest first. */
   readonly #entries = new Map<K, V>();
   #newest: K | typeof nothing = nothing;
   readonly #onEvict: ((key: K, value: V) => void) | undefined;
@@ -31,7 +31,7 @@ export class Lru<K, V> {
   get(key: K): V | undefined {
     const value = this.#entries.get(key) as V;
     if (value === undefined && !this.#entries.has(key)) return undefined;
-    // Asked for again and again, it stays where it is.
+    // The newest entry need not be moved.
     if (key === this.#newest) return value;
     this.#entries.delete(key);
     this.#entries.set(key, value);

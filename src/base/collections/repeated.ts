@@ -1,4 +1,4 @@
-/** The indexes at which a list has again what it had before. */
+/** The indexes of elements that occurred before in the list. */
 export function repeatedIndexes(values: readonly unknown[]): ReadonlySet<number> {
   const seen = new Set<unknown>();
   const repeated = new Set<number>();

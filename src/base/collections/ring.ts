@@ -1,11 +1,11 @@
 import { assert } from '../errors/assert.ts';
 
 export interface RingOptions {
-  /** The most elements it ever holds. */
+  /** Maximum number of elements. */
   readonly bound: number;
 }
 
-/** A deque in one array that grows by doubling up to its bound. All ends are O(1) amortised; it never shifts. */
+/** A deque in one array that doubles up to its bound. Both ends are O(1) amortised; it never shifts. */
 export class Ring<T> {
   readonly bound: number;
   #slots: (T | undefined)[];
@@ -22,7 +22,7 @@ export class Ring<T> {
     return this.#length;
   }
 
-  /** False, and nothing changed, when the ring is full. */
+  /** Returns false and changes nothing if the ring is full. */
   pushBack(value: T): boolean {
     if (!this.#room()) return false;
     this.#slots[(this.#head + this.#length) & (this.#slots.length - 1)] = value;
@@ -30,7 +30,7 @@ export class Ring<T> {
     return true;
   }
 
-  /** False, and nothing changed, when the ring is full. */
+  /** Returns false and changes nothing if the ring is full. */
   pushFront(value: T): boolean {
     if (!this.#room()) return false;
     this.#head = (this.#head - 1) & (this.#slots.length - 1);
@@ -75,7 +75,7 @@ export class Ring<T> {
   #room(): boolean {
     if (this.#length === this.bound) return false;
     if (this.#length === this.#slots.length) {
-      // The part before the head goes behind what it follows; then there is room behind it.
+      // Moves the part before the head behind the rest, which leaves space after it.
       const slots =
         this.#head === 0 ? this.#slots : [...this.#slots.slice(this.#head), ...this.#slots.slice(0, this.#head)];
       slots.length *= 2;

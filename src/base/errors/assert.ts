@@ -6,12 +6,12 @@ export class AssertionError extends Error {
   }
 }
 
-/** States an invariant the following code relies on. Throws {@link AssertionError}. */
+/** States an invariant on which the following code relies. Throws {@link AssertionError}. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message);
 }
 
-/** Makes the compiler prove that a union was handled completely. */
+/** Lets the compiler prove that a union was handled completely. */
 export function unreachable(value: never): never {
   throw new AssertionError(`unexpected ${JSON.stringify(value)}`);
 }

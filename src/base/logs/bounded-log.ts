@@ -4,13 +4,13 @@ import type { LogFields, Logger } from './logger.ts';
 export interface BoundedLogOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Lines at once after a pause. */
+  /** Maximum number of lines at once after a pause. */
   readonly burst: number;
-  /** After that, one line in this time, ms. */
+  /** Minimum interval between later lines, ms. */
   readonly everyMs: number;
 }
 
-/** Warnings that may come by the thousands: some of them, and how many were left out. The rest goes to `debug`. */
+/** Limits warnings that may come in thousands: some are logged with the number of those left out. The rest goes to `debug`. */
 export class BoundedLog {
   readonly #options: BoundedLogOptions;
   #tokens: number;

@@ -3,7 +3,7 @@ export type LogFields = Record<string, unknown>;
 
 /** The rooms log through this; `cli` binds a real logger to it. */
 export interface Logger {
-  /** For whoever looks for a fault. */
+  /** Details for debugging. */
   debug(message: string, fields?: LogFields): void;
   /** Normal operation. */
   info(message: string, fields?: LogFields): void;
@@ -15,7 +15,7 @@ export interface Logger {
   child(fields: LogFields): Logger;
 }
 
-/** The same logger for a part whose warnings are reported elsewhere: here they become lines of `debug`. */
+/** The same logger for a part whose warnings are reported elsewhere, so that they become `debug` lines here. */
 export function demoteWarnings(logger: Logger): Logger {
   return {
     debug: (message, fields) => logger.debug(message, fields),
@@ -28,5 +28,5 @@ export function demoteWarnings(logger: Logger): Logger {
 
 function drop(): void {}
 
-/** Says nothing. */
+/** Logs nothing. */
 export const silentLogger: Logger = { debug: drop, info: drop, warn: drop, error: drop, child: () => silentLogger };

@@ -37,7 +37,7 @@ export class MemoryLogger implements Logger {
     this.#write('error', message, fields);
   }
 
-  /** Its lines go to the same memory. */
+  /** Its lines are kept in the same memory. */
   child(fields: LogFields): MemoryLogger {
     return new MemoryLogger({ fields: { ...this.#fields, ...fields }, lines: this.#lines });
   }

@@ -10,7 +10,7 @@ function keyOf(labels: Labels | undefined): string {
   return JSON.stringify(Object.entries(labels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Metrics one can read back, for tests and for `kubegc` itself. Bound: one number a metric and set of labels that is not forgotten. */
+/** Readable metrics, for tests and for `kubegc` itself. Bound: one number for each metric and set of labels until it is removed. */
 export class MemoryMetrics implements Metrics {
   readonly #definitions = new Map<string, MetricDefinition>();
   readonly #values = new Map<string, Map<string, number>>();
@@ -54,13 +54,13 @@ export class MemoryMetrics implements Metrics {
     };
   }
 
-  /** The value of a counter or gauge; undefined when it was never touched with these labels. */
+  /** The value of a counter or gauge; undefined if it was never set with these labels. */
   value(name: string, labels?: Labels): number | undefined {
     for (const collect of this.#collectors) collect();
     return this.#values.get(name)?.get(keyOf(labels));
   }
 
-  /** The sets of labels under which a counter or gauge was touched. */
+  /** The sets of labels with which a counter or gauge was set. */
   labels(name: string): Labels[] {
     return [...(this.#values.get(name)?.keys() ?? [])].map(
       (key) => Object.fromEntries(JSON.parse(key) as [string, string][]) as Labels,

@@ -8,12 +8,12 @@ export interface MetricDefinition {
 }
 
 export interface CounterDefinition extends MetricDefinition {
-  /** Called when the metric is read, to count what somebody else keeps. */
+  /** Called when the metric is read, to add numbers that another part keeps. */
   readonly collect?: (counter: Counter) => void;
 }
 
 export interface GaugeDefinition extends MetricDefinition {
-  /** Called when the metric is read, to set values that are cheaper to compute then than to keep current. */
+  /** Called when the metric is read, to set values that are expensive to keep current. */
   readonly collect?: (gauge: Gauge) => void;
 }
 
@@ -28,8 +28,8 @@ export type LabelMatch = Readonly<Record<string, string | ((value: string) => bo
 /** A metric with one series for each combination of labels that was recorded. */
 interface Labelled {
   /**
-   * Forgets the series that match, as client_golang's DeletePartialMatch does: for things that labels name and that no longer exist. A series
-   * recorded again begins at 0, which Prometheus takes for a restart. A label that the metric does not have matches nothing.
+   * Removes the matching series, like client_golang's DeletePartialMatch, for labels that name things that no longer exist. A series that
+   * is recorded again begins at 0, which Prometheus treats as a restart. A label that the metric does not have matches nothing.
    */
   deletePartialMatch(match: LabelMatch): void;
 }
@@ -49,20 +49,20 @@ export interface Histogram extends Labelled {
 }
 
 /**
- * Where the rooms report numbers; `cli` binds it to a registry. Asking twice for the same name yields the same metric,
- * and each `collect` given for it is called.
+ * The interface to which rooms report numbers; `cli` binds it to a registry. Two requests for the same name return the same metric, and
+ * each of their `collect` functions is called.
  */
 export interface Metrics {
   /** A number that grows. */
   counter(definition: CounterDefinition): Counter;
   /** A number that goes up and down. */
   gauge(definition: GaugeDefinition): Gauge;
-  /** How often which values occurred. */
+  /** The distribution of values. */
   histogram(definition: HistogramDefinition): Histogram;
 }
 
 function drop(): void {}
 const nothing = { inc: drop, dec: drop, set: drop, observe: drop, deletePartialMatch: drop };
 
-/** Counts nothing. */
+/** Metrics that count nothing. */
 export const noMetrics: Metrics = { counter: () => nothing, gauge: () => nothing, histogram: () => nothing };

@@ -52,7 +52,7 @@ function randomFrom(word: () => number): Random {
   return self;
 }
 
-/** Words of operating system entropy, fetched 1 KiB at a time because each fetch is a call into OpenSSL. */
+/** Words of operating system entropy, fetched 1 KiB at a time, because each fetch calls OpenSSL. */
 function entropyWords(): () => number {
   const pool = new Uint32Array(256);
   let next = pool.length;
@@ -83,7 +83,7 @@ export function seededRandom(seed: number): Random {
     c |= 0;
     return t >>> 0;
   };
-  // Neighbouring seeds differ in a few bits only; the first words would too.
+  // Adjacent seeds differ in a few bits, so the first words would be similar.
   for (let i = 0; i < 15; i++) word();
   return randomFrom(word);
 }

@@ -4,8 +4,8 @@ const UUID_LENGTH = 36;
 const DASH = 0x2d;
 
 /**
- * Value of two lower-case hexadecimal digits, by the two bytes as one number; upper case is none of them, because it would not come
- * back as it was written. Only the few lines of the 128 KB between `00` and `ff` are ever touched.
+ * The value of two lower-case hexadecimal digits, by the two bytes as one number. Upper case is not accepted, because it would not be
+ * written back in the same form. Only the few cache lines of the 128 KB between `00` and `ff` are used.
  */
 const PAIRS = new Int16Array(2 ** 16).fill(-1);
 for (let value = 0; value < 256; value++) {
@@ -14,7 +14,7 @@ for (let value = 0; value < 256; value++) {
 }
 
 /**
- * A uuid in the usual form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` in lower case, as four words of 32 bits. To be kept and used again: a
+ * A uuid in the canonical form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` in lower case, as four 32-bit words. The object is reused, because a
  * result for each uuid would be garbage. The words are signed, because an unsigned one would be a boxed number.
  */
 export class UuidWords {
@@ -23,7 +23,7 @@ export class UuidWords {
   w2 = 0;
   w3 = 0;
 
-  /** False, and the words as they were, when the bytes are not in the usual form. */
+  /** Returns false and keeps the words if the bytes are not in the canonical form. */
   parse(bytes: Uint8Array, start: number, end: number): boolean {
     if (
       end - start !== UUID_LENGTH ||
@@ -52,7 +52,7 @@ export class UuidWords {
   }
 }
 
-/** Four digits; negative when one is none. */
+/** Parses four digits; negative if one is invalid. */
 function half(view: DataView, at: number): number {
   return (PAIRS[view.getUint16(at)]! << 8) | PAIRS[view.getUint16(at + 2)]!;
 }
@@ -60,7 +60,7 @@ function half(view: DataView, at: number): number {
 const HEX = Buffer.from('0123456789abcdef', 'latin1');
 const text = Buffer.alloc(UUID_LENGTH, '-', 'latin1');
 
-/** The usual form of four words: one flat string. Pieced together it would be a tree of ten, and ten times as large. */
+/** The canonical form of four words as one flat string. Concatenation would create a tree of ten strings, ten times as large. */
 export function formatUuid(w0: number, w1: number, w2: number, w3: number): string {
   writeHalf(w0 >>> 16, 0);
   writeHalf(w0 & 0xffff, 4);

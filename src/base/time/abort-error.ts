@@ -1,6 +1,6 @@
 import type { AbortNotice } from './abort-notice.ts';
 
-/** Work was given up because a signal said so. `cause` is the signal's reason. */
+/** Work was aborted by a signal. `cause` is the signal's reason. */
 export class AbortError extends Error {
   readonly code = 'ABORT_ERR';
   constructor(message = 'The operation was aborted', options?: ErrorOptions) {

@@ -1,9 +1,9 @@
-/** Called once, when the work is to be given up. */
+/** Called once, when the work is to stop. */
 export type AbortListener = (() => void) | { handleEvent(): void };
 
 /**
- * The question of work under way whether to stop. Every AbortSignal is one; a {@link Deadline} is one that costs a
- * tenth of it, which counts where one is made for each request.
+ * Shows work in progress whether to stop. Every AbortSignal is one; a {@link Deadline} is one at a tenth of the cost, which matters for one
+ * per request.
  */
 export interface AbortNotice {
   readonly aborted: boolean;

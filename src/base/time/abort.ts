@@ -2,7 +2,7 @@ import { abortErrorOf } from './abort-error.ts';
 import type { AbortNotice } from './abort-notice.ts';
 import type { Clock, Timer } from './clock.ts';
 
-/** A signal with parents. Must be disposed, else a long-lived parent keeps it reachable. */
+/** A signal with parents. It must be disposed, otherwise a long-lived parent keeps it reachable. */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
@@ -11,8 +11,8 @@ export interface LinkedSignal extends Disposable {
 }
 
 /**
- * A signal that is aborted as soon as one of `parents` is, with the parent's reason, or by its own `abort`.
- * `AbortSignal.any` is not used: on the Node releases we support it kept dependent signals of long-lived parents alive.
+ * A signal that is aborted with the reason of the first aborted parent, or by its own `abort`. `AbortSignal.any` is not used, because in
+ * the supported Node releases it kept dependent signals of long-lived parents alive.
  */
 export function linkSignals(...parents: readonly (AbortSignal | undefined)[]): LinkedSignal {
   return link(parents, () => {});

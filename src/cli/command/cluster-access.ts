@@ -13,7 +13,7 @@ import type { Terminal } from '../process/terminal.ts';
 import { kubegcVersion } from '../process/version.ts';
 import type { ClusterFlags } from './cluster-options.ts';
 
-/** A connection to the cluster of a command. The command closes it at its end. */
+/** A connection to the cluster of a command. The command closes it when it is done. */
 export interface ClusterAccess {
   readonly client: RestClient;
   /** `https://host:port` */

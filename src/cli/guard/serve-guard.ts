@@ -43,7 +43,7 @@ export interface GuardFlags {
   readonly logFormat: 'text' | 'json';
 }
 
-/** Maximum renewal time. A serving certificate is valid for a year, and is replaced at least a month before its end. */
+/** Maximum renewal time. A serving certificate is valid for a year, and is replaced at least a month before it expires. */
 const MOST_RENEWAL_MS = 335 * 24 * 60 * 60_000;
 
 /** Serves until SIGINT or SIGTERM, or prints. Resolves with the exit code. */

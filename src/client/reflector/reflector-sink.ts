@@ -1,5 +1,5 @@
 /**
- * What the absence of a known object from an enumeration means. `proven`: the enumeration was as new as any earlier state, so the object no
+ * The meaning of a known object's absence from an enumeration. `proven`: the enumeration was as new as any earlier state, so the object no
  * longer exists. `unproven`: the server could answer from a cache of any age, which may be older than an interrupted enumeration.
  */
 export type EnumerationGaps = 'proven' | 'unproven';

@@ -12,7 +12,7 @@ const isReal = ({ metadata }: KubeObject): boolean => metadata?.annotations?.['k
 
 const isBootstrapToken = (secret: KubeObject): boolean => secret['type'] === 'bootstrap.kubernetes.io/token';
 
-/** The controllers that delete what nobody needs any more. */
+/** The controllers that delete objects that are no longer needed. */
 export const cleanUpControllers = {
   'pod-garbage-collector-controller': {
     alias: 'podgc',
@@ -78,7 +78,7 @@ export const cleanUpControllers = {
   },
   'cloud-node-lifecycle-controller': {
     alias: 'cloud-node-lifecycle',
-    // Without a source of truth about machines nothing is ever known to be gone.
+    // It runs only with a source of truth about machines; without one, no node is known to be gone.
     when: ({ nodeExistence }) => nodeExistence !== undefined,
     wakes: [{ gvr: NODES }],
     load: async (context, { nodeExistence }) => {

@@ -8,12 +8,12 @@ export interface ControllerEntry {
   /** The short name that kube-controller-manager still accepts. */
   readonly alias: string;
   readonly wakes: readonly WakingResource[];
-  /** Whether the settings let it run; it runs unless given. */
+  /** True if the settings let it run; always by default. */
   readonly when?: (settings: LifecycleSettings) => boolean;
   readonly load: (context: SharedContext, settings: LifecycleSettings) => Promise<Service>;
 }
 
-/** Without what is undefined: an option that is not given is left to its controller. */
+/** The object without undefined fields, so that a missing option is left to its controller. */
 export function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

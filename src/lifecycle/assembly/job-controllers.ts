@@ -8,7 +8,7 @@ const CRON_JOBS = { group: 'batch', version: 'v1', resource: 'cronjobs' };
 const isTracked = ({ metadata }: KubeObject): boolean =>
   metadata?.finalizers?.includes('batch.kubernetes.io/job-tracking') ?? false;
 
-/** Jobs, and what makes them. */
+/** The controllers of Jobs and CronJobs. */
 export const jobControllers = {
   'job-controller': {
     alias: 'job',

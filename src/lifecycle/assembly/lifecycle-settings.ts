@@ -2,11 +2,11 @@ import type { NodeExistenceSettings } from '../node-existence/node-existence-con
 import type { NodeHealthSettings } from '../node-lifecycle/node-lifecycle-controller.ts';
 import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
-/** The settings of the controllers that start on demand. Absent ones have kube-controller-manager's default. */
+/** The settings of the controllers that start on demand. A missing setting has kube-controller-manager's default. */
 export interface LifecycleSettings {
-  /** Terminated pods that may stay, cluster-wide; 0 or less: all of them. */
+  /** Maximum number of terminated pods in the cluster; 0 or less means no limit. */
   readonly terminatedPodThreshold?: number;
-  /** Jobs whose time is over, deleted at once. */
+  /** Number of expired Jobs that are deleted at once. */
   readonly concurrentTtlSyncs?: number;
   /** Jobs synced at once. */
   readonly concurrentJobSyncs?: number;
@@ -19,11 +19,11 @@ export interface LifecycleSettings {
   readonly simulate?: SimulationSettings;
   /** Removes the directories of released `hostPath` volumes below /tmp. */
   readonly hostPathDeleter?: boolean;
-  /** Between two attempts at a volume that is Failed; 15 s. */
+  /** Interval between attempts at a Failed volume; 15 s. */
   readonly volumeSyncPeriodMs?: number;
-  /** Deletes nodes whose machine is gone, by this source of truth. Off unless given. */
+  /** The source of truth by which nodes without a machine are deleted. Off by default. */
   readonly nodeExistence?: NodeExistenceSettings;
-  /** Marks nodes whose kubelet is silent. */
+  /** Marks nodes whose kubelet does not report. */
   readonly nodeHealth?: NodeHealthSettings;
 }
 
@@ -31,8 +31,8 @@ export const SYNCED_KINDS = ['deployment', 'replicaset', 'rc', 'statefulset', 'd
 export type SyncedKind = (typeof SYNCED_KINDS)[number];
 
 export interface SimulationSettings {
-  /** Off unless given. */
+  /** Off by default. */
   readonly pods?: SimulationMode;
-  /** Simulated nodes; one when pods are simulated, else none. */
+  /** Number of simulated nodes; one if pods are simulated, otherwise none. */
   readonly nodes?: number;
 }

@@ -21,7 +21,7 @@ export const onDemandControllers = Object.fromEntries(
   Object.entries<ControllerEntry>(entries).map(([name, { alias }]) => [name, alias]),
 ) as Readonly<Record<OnDemandControllerName, string>>;
 
-/** The selected controllers, and the simulators that the settings ask for. */
+/** The selected controllers, and the simulators in the settings. */
 export function selectOnDemand(selected: ReadonlySet<string>, settings: LifecycleSettings): OnDemandController[] {
   const controllers = Object.entries<ControllerEntry>(entries)
     .filter(([name, { when }]) => selected.has(name) && (when?.(settings) ?? true))

@@ -10,7 +10,7 @@ const hasEphemeralVolume = (pod: KubeObject): boolean =>
   (specOf(pod)?.volumes ?? []).some((volume) => 'ephemeral' in volume);
 const hasResourceClaim = (pod: KubeObject): boolean => (specOf(pod)?.resourceClaims ?? []).length > 0;
 
-/** Controllers that make pods for others, or manage pods that others made. */
+/** Controllers that create pods for other objects, or manage such pods. */
 export const workloadControllers = {
   'deployment-controller': {
     alias: 'deployment',

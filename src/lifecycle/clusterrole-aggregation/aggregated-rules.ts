@@ -16,9 +16,8 @@ export function aggregates(role: ClusterRole): boolean {
 }
 
 /**
- * The rules of a ClusterRole with an `aggregationRule` are those of the roles its selectors match, selector by selector and in the
- * order of their names, each rule once (API-375, upstream `pkg/controller/clusterroleaggregation`). Throws a 400 StatusError for a
- * selector that cannot be read.
+ * The rules of a ClusterRole with an `aggregationRule`: those of the roles that its selectors match, in the order of selectors and names,
+ * each rule once (API-375, upstream `pkg/controller/clusterroleaggregation`). Throws a 400 StatusError for a malformed selector.
  */
 export function aggregateRules(role: ClusterRole | undefined, all: readonly ClusterRole[]): AggregationDecision {
   if (role === undefined) return { verdict: 'nothing', reason: 'gone' };

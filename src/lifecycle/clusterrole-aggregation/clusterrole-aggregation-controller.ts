@@ -10,7 +10,7 @@ const FIELD_MANAGER = 'clusterrole-aggregation-controller';
 const WORKERS = 5;
 const SETTLED: SyncOutcome = { next: 'settled' };
 
-/** Keeps the rules of ClusterRoles that aggregate others (API-375): `admin`, `edit`, `view`, and those of anybody. */
+/** Keeps the rules of aggregated ClusterRoles up to date (API-375): `admin`, `edit`, `view`, and those of users. */
 export class ClusterRoleAggregationController implements Service {
   readonly #context: ControllerContext;
   readonly #roles: Informer;
@@ -49,7 +49,7 @@ export class ClusterRoleAggregationController implements Service {
     const body = {
       apiVersion: `${CLUSTER_ROLES.group}/${CLUSTER_ROLES.version}`,
       kind: 'ClusterRole',
-      // The version on which the decision rests: the server refuses the write when it is old.
+      // The version on which the decision rests, so that the server refuses an outdated write.
       metadata: { name, uid, resourceVersion },
       rules: decision.rules,
     };
@@ -62,7 +62,7 @@ export class ClusterRoleAggregationController implements Service {
       logger.debug('aggregated', { name, rules: decision.rules.length });
       return SETTLED;
     } catch (error) {
-      // The event of its deletion is on its way.
+      // The event of its deletion follows.
       if (isObjectNotFound(error, name)) return SETTLED;
       if (isConflict(error)) return { next: 'back-off' };
       throw error;

@@ -18,7 +18,7 @@ import { CRON_JOB_KIND, CRON_JOBS, type CronJob, type CronJobStatus } from './cr
 import { type CronJobPlan, decideCronJob, withStarted } from './cronjob-reconcile.ts';
 
 export interface CronJobControllerOptions extends SharedContext {
-  /** `--concurrent-cron-job-syncs`; 5 unless given. */
+  /** `--concurrent-cron-job-syncs`; default 5. */
   readonly workers?: number;
 }
 
@@ -26,7 +26,9 @@ const WORKERS = 5;
 const SETTLED: SyncOutcome = { next: 'settled' };
 const BEHIND: SyncOutcome = { next: 'later', afterMs: 1000 };
 
-/** Starts Jobs by schedule and keeps their history (`cronjob-controller`). One timer for each CronJob, and no request in between. */
+/**
+ * Starts Jobs by schedule and limits their history (`cronjob-controller`). It uses one timer for each CronJob, and no requests in between.
+ */
 export class CronJobController implements Service {
   readonly #options: CronJobControllerOptions;
   readonly #cronJobs: SharedCache<CronJob>;
@@ -124,7 +126,7 @@ export class CronJobController implements Service {
     }
   }
 
-  /** Replaces and starts; the status with what was started, or why it was not. */
+  /** Replaces and starts Jobs. Resolves with the status, or the reason why no Job was started. */
   async #start(
     key: string,
     cronJob: CronJob,
@@ -158,13 +160,13 @@ export class CronJobController implements Service {
         return { status: rest, failure: error };
       }
     }
-    // Made by a sync whose status was never written, or by somebody else (LIFE-406).
+    // A sync whose status was never written, or another client, created it (LIFE-406).
     const there = await this.#get(cronJob, name, signal);
     if (there === undefined || !isControlledBy(there, cronJob)) return { status: rest };
     return { status: withStarted(rest, there, scheduledAt) };
   }
 
-  /** With its pods, in the background; what has changed is decided anew by its own event. */
+  /** Deletes a Job with its pods, in the background. If it changed, its own event triggers a new decision. */
   async #delete(key: string, cronJob: CronJob, job: Job, reason: string, signal: AbortSignal): Promise<void> {
     const labels = { controller: 'cronjob-controller', resource: 'jobs', reason };
     const name = job.metadata?.name ?? '';
@@ -209,7 +211,7 @@ export class CronJobController implements Service {
   }
 }
 
-/** By uid and kind: a Job of an earlier CronJob of this name is none of its own (LIFE-403). */
+/** Compares uid and kind, because a Job of an earlier CronJob of this name does not count (LIFE-403). */
 function isChild(job: Job, cronJob: CronJob): boolean {
   const controller = controllerOf(job);
   return (

@@ -28,18 +28,18 @@ export interface CronJobPlan {
   /** Active Jobs that a new one replaces. */
   readonly replace: readonly ActiveJob[];
   readonly create: { readonly job: Job; readonly scheduledAt: number } | undefined;
-  /** Without the Job that is still to be made. */
+  /** The status without the Job that is still to be created. */
   readonly status: CronJobStatus;
   readonly events: readonly CronJobEvent[];
   readonly againInMs: number | undefined;
 }
 
-/** Beyond so many missed runs something is wrong, and a run is started all the same. */
+/** Number of missed runs beyond which a warning is recorded; a run is started nevertheless. */
 const MANY_MISSED = 100;
-/** After the moment of the schedule, so that it has passed for sure. */
+/** Delay after the scheduled time, so that it has certainly passed. */
 const DELTA_MS = 100;
 
-/** The needs of a CronJob (LIFE-400 to LIFE-409; `pkg/controller/cronjob/cronjob_controllerv2.go`). */
+/** Decides what a CronJob needs (LIFE-400 to LIFE-409; `pkg/controller/cronjob/cronjob_controllerv2.go`). */
 export function decideCronJob(cronJob: CronJob, { jobs, missing, now }: CronJobFacts): CronJobPlan {
   const { spec = {}, metadata = {} } = cronJob;
   const events: CronJobEvent[] = [];
@@ -107,7 +107,7 @@ export function decideCronJob(cronJob: CronJob, { jobs, missing, now }: CronJobF
   });
 }
 
-/** The status with a Job that was made. */
+/** The status after a Job was created. */
 export function withStarted(status: CronJobStatus, { metadata }: Job, scheduledAt: number): CronJobStatus {
   const { name, namespace, uid, resourceVersion } = metadata ?? {};
   const reference = Object.fromEntries(
@@ -165,7 +165,7 @@ function statusWithoutEnded(
   return status;
 }
 
-/** Children beyond the history limits, of each outcome the oldest first (LIFE-401). */
+/** Jobs beyond the history limits, for each outcome the oldest first (LIFE-401). */
 function surplus({ spec = {} }: CronJob, jobs: readonly Job[]): Job[] {
   const beyond = (type: string, limit: number | null | undefined): Job[] => {
     if (limit === undefined || limit === null) return [];
@@ -179,7 +179,7 @@ function surplus({ spec = {} }: CronJob, jobs: readonly Job[]): Job[] {
   return [...beyond('Complete', spec.successfulJobsHistoryLimit), ...beyond('Failed', spec.failedJobsHistoryLimit)];
 }
 
-/** The latest run that is due and how many were missed before it (`mostRecentScheduleTime`). Its loop is short whatever the clock does. */
+/** The latest due run and the number of missed runs before it (`mostRecentScheduleTime`). Its loop is short for every clock. */
 function latestRun(
   cronJob: CronJob,
   schedule: Schedule,
@@ -195,7 +195,7 @@ function latestRun(
   if (second === undefined || now < second) return { at: first, missed: 0 };
   const between = Math.max(1000, second - first);
   const missed = Math.floor((now - first) / between) + 1;
-  // Where the distances differ this is too late or too early by a few; what is due lies behind it, or is found from the first one.
+  // With unequal intervals, this estimate is a few runs too late or too early; the due run is after it, or is found from the first one.
   let latest = first;
   let at = schedule.next(Math.max(first, first + (missed - 2) * between));
   for (let tries = 0; at !== undefined && at <= now && tries < 10_000; tries++) {
@@ -205,7 +205,7 @@ function latestRun(
   return { at: latest, missed };
 }
 
-/** The Job of one run; its name says which, so that a run is started once (LIFE-406). */
+/** The Job of one run. Its name identifies the run, so that it is started once (LIFE-406). */
 function jobAt(cronJob: CronJob, scheduledAt: number, zone: string): Job {
   const { name = '', namespace } = cronJob.metadata ?? {};
   const { metadata = {}, spec } = cronJob.spec?.jobTemplate ?? {};

@@ -3,9 +3,9 @@ import { cronProblem } from '../../api/validation/cron-schedule.ts';
 import { timeZoneProblem } from '../../api/validation/time-zone.ts';
 import { zonedTime } from './zoned-time.ts';
 
-/** When a CronJob runs, as robfig/cron v3 reads it. */
+/** The schedule of a CronJob, parsed like robfig/cron v3. */
 export interface Schedule {
-  /** The first time after this one, epoch ms; undefined when there is none within five years. */
+  /** The first time after the given one, epoch ms; undefined if there is none within five years. */
   next(afterMs: number): number | undefined;
 }
 
@@ -27,12 +27,12 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** `TZ=` or `CRON_TZ=` at the beginning of a schedule, which works and is not supported. */
+/** True if the schedule begins with `TZ=` or `CRON_TZ=`, which works but is not supported. */
 export function hasOwnZone(text: string): boolean {
   return /TZ=/.test(text);
 }
 
-/** @param timeZone `spec.timeZone`; UTC unless given, as a server's own zone says nothing */
+/** @param timeZone `spec.timeZone`; default UTC, because the server's zone is arbitrary */
 export function parseSchedule(text: string, timeZone: string | undefined): ParsedSchedule {
   if (timeZone !== undefined) {
     const problem = timeZoneProblem(timeZone);

@@ -1,4 +1,4 @@
-/** A moment as the clocks of a time zone show it. */
+/** A point in time in the local time of a zone. */
 export interface ZonedTime {
   readonly year: number;
   /** 1 to 12. */
@@ -14,7 +14,7 @@ export interface ZonedTime {
 const formats = new Map<string, Intl.DateTimeFormat>();
 const MAX_FORMATS = 100;
 
-/** @param zone IANA name; throws a RangeError for one that is not known */
+/** @param zone IANA name; throws a RangeError for an unknown one */
 export function zonedTime(epochMs: number, zone: string): ZonedTime {
   if (zone === 'UTC') return fieldsOf(epochMs);
   let format = formats.get(zone);

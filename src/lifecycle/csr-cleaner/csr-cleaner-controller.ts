@@ -14,7 +14,7 @@ export const SIGNING_REQUESTS: GroupVersionResource = {
   version: 'v1',
   resource: 'certificatesigningrequests',
 };
-/** A pass over all of them beside the timers, should a clock have jumped. */
+/** Interval of a pass over all requests, in addition to timers, in case a clock jumped. */
 const RESYNC_MS = 3_600_000;
 
 /** Deletes CertificateSigningRequests when they are due (`certificatesigningrequest-cleaner-controller`, LIFE-101). */
@@ -66,7 +66,7 @@ export class CsrCleanerController implements Service {
   }
 }
 
-/** When the first certificate of a PEM, in base64, ends: epoch ms. Undefined when it is none (LIFE-103). */
+/** Epoch ms at which the first certificate of a base64 PEM text expires; undefined if it cannot be parsed (LIFE-103). */
 export function notAfterOf(certificate: string | undefined): number | undefined {
   if (certificate === undefined || certificate === '') return undefined;
   try {

@@ -10,7 +10,7 @@ export interface SigningRequest extends KubeObject {
   status?: { readonly certificate?: string; readonly conditions?: readonly CsrCondition[] | null };
 }
 
-/** Why a request goes (LIFE-100). */
+/** The reason why a request is deleted (LIFE-100). */
 export type CsrReason = 'issued' | 'denied' | 'failed' | 'pending' | 'expiredCertificate' | 'approvedNotIssued';
 
 export type CsrDecision =
@@ -19,15 +19,14 @@ export type CsrDecision =
   | { readonly verdict: 'delete'; readonly reason: CsrReason };
 
 const HOUR_MS = 3_600_000;
-/** For requests that were approved and issued, denied, or failed. */
+/** Lifetime of requests that were approved and issued, denied, or failed. */
 const SETTLED_MS = HOUR_MS;
-/** For requests that were not decided, or not issued. */
+/** Lifetime of requests without a decision or certificate. */
 const PENDING_MS = 24 * HOUR_MS;
 
 /**
- * When a CertificateSigningRequest is not needed any more (LIFE-100 to LIFE-104; `pkg/controller/certificates/cleaner`).
- * @param now epoch ms
- * @param notAfter epoch ms at which the first certificate ends; undefined when there is none that can be read
+ * Decides when a CertificateSigningRequest is deleted (LIFE-100 to LIFE-104; `pkg/controller/certificates/cleaner`). @param now epoch ms
+ * @param notAfter epoch ms at which the first certificate expires; undefined if there is none that can be parsed
  */
 export function decideCsr(request: SigningRequest | undefined, now: number, notAfter: number | undefined): CsrDecision {
   if (request === undefined) return { verdict: 'nothing', reason: 'gone' };
@@ -35,7 +34,7 @@ export function decideCsr(request: SigningRequest | undefined, now: number, notA
   const list = conditions ?? [];
   const limits: { readonly reason: CsrReason; readonly atMs: number }[] = [];
   const limit = (reason: CsrReason, since: string | null | undefined, ms: number): void => {
-    // A time that was never set is never old (LIFE-102). "Older than" is strict, and times are whole seconds.
+    // An unset time is never old (LIFE-102). The comparison is strict, in whole seconds.
     const at = parseTime(since ?? '');
     if (at !== undefined) limits.push({ reason, atMs: at + ms });
   };

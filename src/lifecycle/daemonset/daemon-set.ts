@@ -33,7 +33,7 @@ export interface DaemonSetStatus {
 
 type IntOrPercent = number | string;
 
-/** The fields of a DaemonSet that the controller reads, with the server's defaults filled in. */
+/** The fields of a DaemonSet that the controller reads, with the server's defaults. */
 export interface DaemonSet extends KubeObject {
   spec?: {
     readonly selector?: LabelSelectorObject;
@@ -48,7 +48,7 @@ export interface DaemonSet extends KubeObject {
   status?: DaemonSetStatus;
 }
 
-/** The taints that every daemon tolerates: the states of a node in which daemons are needed (`AddOrUpdateDaemonPodTolerations`). */
+/** The taints that every daemon pod tolerates, because daemons are needed in these states of a node (`AddOrUpdateDaemonPodTolerations`). */
 const DAEMON_TOLERATIONS: readonly Toleration[] = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
@@ -63,7 +63,7 @@ const NETWORK_TOLERATION: Toleration = {
   effect: 'NoSchedule',
 };
 
-/** The pod of a DaemonSet for one node: tied to it by affinity, tolerating what daemons tolerate. `hash` of the revision. */
+/** The pod of a DaemonSet for one node, with the node's affinity and the daemon tolerations. `hash` is that of the revision. */
 export function daemonPod(set: DaemonSet, nodeName: string, hash: string): Pod {
   const pod = podFromTemplate(
     set.spec?.template ?? {},
@@ -110,7 +110,7 @@ function tiedTo(nodeName: string, pod: Pod): NonNullable<NonNullable<Pod['spec']
   };
 }
 
-/** The node that a daemon pod is on, or is meant for. */
+/** The node on which a daemon pod is, or for which it is intended. */
 export function targetNode({ spec }: Pod): string | undefined {
   if (spec?.nodeName) return spec.nodeName;
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
@@ -124,13 +124,13 @@ export function targetNode({ spec }: Pod): string | undefined {
 }
 
 export interface NodeFit {
-  /** A pod is made for the node when it has none. */
+  /** True if a pod is created on a node without one. */
   readonly run: boolean;
-  /** A pod that is there stays. */
+  /** True if an existing pod stays. */
   readonly stay: boolean;
 }
 
-/** Whether a node has a pod of the set (`NodeShouldRunDaemonPod`). Pure. */
+/** Decides whether a node should have a pod of the set (`NodeShouldRunDaemonPod`). Pure. */
 export function nodeFit(set: DaemonSet, node: Node): NodeFit {
   const nodeName = set.spec?.template?.spec?.nodeName ?? '';
   const template: Pod = { spec: set.spec?.template?.spec ?? {} };

@@ -37,7 +37,7 @@ import {
 const DAEMON_SETS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'daemonsets' };
 const COMPONENT = 'daemonset-controller';
 const WORKERS = 2;
-/** How long a failed pod of a node is left: a second, doubled with each failure, at most 15 minutes. */
+/** How long a failed pod stays: one second, doubled with each failure, at most 15 minutes. */
 const FAILED_PODS = { baseMs: 1000, capMs: 15 * 60_000 };
 const SETTLED: SyncOutcome = { next: 'settled' };
 const BEHIND: SyncOutcome = { next: 'later', afterMs: 1000 };
@@ -58,7 +58,7 @@ export class DaemonSetController implements Service {
   readonly #loop: ReconcileLoop;
   /** By set and node. */
   readonly #failures: RateLimiter<string> = itemExponentialFailureRateLimiter<string>(FAILED_PODS);
-  /** Until when a failed pod stays, monotonic ms, by set and node. Entries go with the set, or when the pod is replaced. */
+  /** Monotonic ms until which a failed pod stays, by set and node. An entry is removed with the set, or when the pod is replaced. */
   readonly #backOff = new Map<string, number>();
 
   constructor(options: SharedContext & { readonly workers?: number }) {
@@ -121,7 +121,7 @@ export class DaemonSetController implements Service {
     for (const stop of stops) stop();
   }
 
-  /** Sets for which the node fits now as it did not before. A heartbeat changes nothing. */
+  /** Triggers sets for which the node's fit changed. A heartbeat changes nothing. */
   #nodeChanged(previous: Node | undefined, node: Node): void {
     if (
       previous !== undefined &&
@@ -219,7 +219,7 @@ export class DaemonSetController implements Service {
     return manager.claim(this.#podDependents.candidates<Pod>(set));
   }
 
-  /** Deletes first, then creates; returns what kept it from that. */
+  /** Deletes first, then creates. Returns the error that stopped it. */
   async #perform(key: string, { set, hash }: DaemonFacts, plan: DaemonPlan, signal: AbortSignal): Promise<unknown> {
     const deletions = await Promise.allSettled(
       plan.delete.map(async ({ pod, node, reason }) => {
@@ -270,7 +270,7 @@ export class DaemonSetController implements Service {
     this.#failures.forget(id);
   }
 
-  /** When a pod becomes available, or a failed one may be replaced. */
+  /** The time at which a pod becomes available, or a failed one may be replaced. */
   #next(key: string, { set, pods, now }: DaemonFacts): SyncOutcome {
     const monotonic = this.#options.clock.monotonic();
     const waits = [...this.#backOff]
@@ -288,7 +288,7 @@ export class DaemonSetController implements Service {
   }
 }
 
-/** The server would store nothing new; a count that is absent is 0. */
+/** True if the server would store nothing new; an absent count equals 0. */
 function sameStatus(a: DaemonSetStatus, b: DaemonSetStatus): boolean {
   const known = ({ conditions = [], ...counts }: DaemonSetStatus): object => ({
     ...Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== 0 && value !== undefined)),

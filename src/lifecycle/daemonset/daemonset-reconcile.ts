@@ -4,7 +4,7 @@ import { isPodReady, type Node, type Pod } from '../pods/pod-object.ts';
 import { REVISION_LABEL } from '../revisions/controller-revision.ts';
 import { type DaemonSet, type DaemonSetStatus, nodeFit, targetNode } from './daemon-set.ts';
 
-/** Pods that one sync of one set creates or deletes (LIFE-643). */
+/** Maximum number of pods that one sync of a set creates or deletes (LIFE-643). */
 const BURST = 250;
 
 export type DaemonDeletion = 'does not fit' | 'failed' | 'succeeded' | 'surplus' | 'node is gone' | 'other revision';
@@ -14,9 +14,9 @@ export interface DaemonFacts {
   readonly nodes: readonly Node[];
   /** Claimed pods. */
   readonly pods: readonly Pod[];
-  /** The hash of the present revision. */
+  /** The hash of the current revision. */
   readonly hash: string;
-  /** A failed pod on this node is not to be replaced yet. */
+  /** True if a failed pod on this node must not be replaced yet. */
   readonly inBackOff: (node: string) => boolean;
   /** Epoch ms. */
   readonly now: number;
@@ -28,7 +28,7 @@ export interface DaemonPlan {
   readonly delete: readonly { readonly pod: Pod; readonly node: string; readonly reason: DaemonDeletion }[];
 }
 
-/** Which pods a DaemonSet makes and deletes (LIFE-641, LIFE-642; `manage`). Pure. */
+/** Decides which pods a DaemonSet creates and deletes (LIFE-641, LIFE-642; `manage`). Pure. */
 export function planDaemons(facts: DaemonFacts): DaemonPlan {
   const { set, nodes, pods, inBackOff } = facts;
   const byNode = podsByNode(pods);
@@ -70,7 +70,7 @@ const bounded = (plan: DaemonPlan): DaemonPlan => ({
   delete: plan.delete.slice(0, BURST),
 });
 
-/** All but the oldest; while it surges, one of the present revision beside an old one that is available. */
+/** All pods of a node but the oldest. During a surge, a pod of the current revision may stay beside an old available one. */
 function surplus({ set, hash, now }: DaemonFacts, running: readonly Pod[]): Pod[] {
   if (running.length <= 1) return [];
   const oldest = running.toSorted(byAssignmentAndAge);
@@ -85,7 +85,7 @@ function surplus({ set, hash, now }: DaemonFacts, running: readonly Pod[]): Pod[
   return going;
 }
 
-/** Assigned before not assigned, then the oldest. */
+/** Assigned pods before unassigned ones, then the oldest first. */
 function byAssignmentAndAge(a: Pod, b: Pod): number {
   const assigned = (pod: Pod): number => (pod.spec?.nodeName ? 0 : 1);
   const [first, second] = [a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? ''];
@@ -99,7 +99,7 @@ function hasSurge({ spec }: DaemonSet): boolean {
   return surge !== 0 && surge !== '0%';
 }
 
-/** Which old pods go in a rolling update, and which nodes get a new one beside the old (`rollingUpdate`). Pure. */
+/** Decides which old pods a rolling update deletes, and which nodes get a new pod beside the old one (`rollingUpdate`). Pure. */
 export function planRollingUpdate(facts: DaemonFacts): DaemonPlan {
   const { set, nodes, pods, hash, now } = facts;
   const minReadySeconds = set.spec?.minReadySeconds ?? 0;
@@ -120,7 +120,7 @@ export function planRollingUpdate(facts: DaemonFacts): DaemonPlan {
     const there = (byNode.get(name) ?? []).filter((pod) => !isTerminating(pod));
     const old = there.filter((pod) => !isUpdated(pod, hash));
     const present = there.filter((pod) => isUpdated(pod, hash));
-    // More than one of a kind, or none at all: `planDaemons` sees to it.
+    // With several pods of one revision, or none at all, `planDaemons` decides.
     if (old.length > 1 || present.length > 1 || there.length === 0) {
       busy++;
       continue;

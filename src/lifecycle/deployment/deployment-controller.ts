@@ -25,7 +25,7 @@ const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resour
 const REPLICA_SETS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'replicasets' };
 const COMPONENT = 'deployment-controller';
 const WORKERS = 5;
-/** Failures in a row after which a Deployment waits for its next event (LIFE-003). */
+/** Number of consecutive failures after which a Deployment waits for its next event (LIFE-003). */
 const MAX_RETRIES = 15;
 const SETTLED: SyncOutcome = { next: 'settled' };
 const BEHIND: SyncOutcome = { next: 'later', afterMs: 1000 };
@@ -162,7 +162,7 @@ export class DeploymentController implements Service {
     return this.#pods.byIndex(BY_CONTROLLER, metadata?.uid ?? '').some((pod) => !isPodFinished(pod));
   }
 
-  /** False when the plan no longer fits what is there. */
+  /** Returns false if the plan no longer fits the current state. */
   async #perform(
     key: string,
     deployment: Deployment,
@@ -230,7 +230,9 @@ export class DeploymentController implements Service {
     }
   }
 
-  /** Our own of an earlier sync, which the cache does not show yet; else the hash is of something else, and the next one is tried (LIFE-305). */
+  /**
+   * A ReplicaSet of an earlier sync that the cache does not show yet; otherwise the hash collides, and the next one is tried (LIFE-305).
+   */
   async #nameTaken(key: string, deployment: Deployment, name: string, signal: AbortSignal): Promise<boolean> {
     const { client, logger } = this.#options;
     const { namespace = '' } = deployment.metadata ?? {};

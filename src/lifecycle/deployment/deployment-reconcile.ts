@@ -25,7 +25,7 @@ import { active, newReplicaSetSize, rescale, type Resize, shrinkOld, sizeOf, tot
 
 export type DeploymentAction =
   | { readonly verb: 'create'; readonly replicaSet: ReplicaSet }
-  /** `from` when its size changes. */
+  /** `from` is the old size if it changes. */
   | { readonly verb: 'update'; readonly replicaSet: ReplicaSet; readonly from?: number }
   | { readonly verb: 'delete'; readonly replicaSet: ReplicaSet };
 
@@ -40,7 +40,7 @@ export interface DeploymentPlan {
     | 'wait for old pods'
     | 'as it should be';
   readonly actions: readonly DeploymentAction[];
-  /** Written with the status once the actions are done. */
+  /** Written with the status after the actions. */
   readonly revision: string | undefined;
   readonly status: DeploymentStatus;
 }
@@ -49,7 +49,7 @@ export interface DeploymentFacts {
   readonly deployment: Deployment;
   /** Claimed ReplicaSets. */
   readonly all: readonly ReplicaSet[];
-  /** Some pod of these ReplicaSets has not ended; asked only by strategy Recreate. */
+  /** True if any pod of these ReplicaSets has not finished; called only for strategy Recreate. */
   readonly podsRemain: (old: readonly ReplicaSet[]) => boolean;
   /** Epoch ms. */
   readonly now: number;
@@ -155,7 +155,7 @@ class Planner {
     );
   }
 
-  /** Annotations of the new ReplicaSet, the Deployment's revision, and that it was found. */
+  /** Sets annotations of the new ReplicaSet, the Deployment's revision, and the condition that it was found. */
   #adjustNew(now: number): void {
     const { deployment } = this.#facts;
     const newOne = this.#newOne;
@@ -185,13 +185,13 @@ class Planner {
     this.#conditions = withDeploymentCondition(this.#conditions, condition, now);
   }
 
-  /** The number of replicas was changed since the ReplicaSets were scaled last. */
+  /** True if the number of replicas changed since the ReplicaSets were last scaled. */
   #isScaling(): boolean {
     const desired = desiredReplicas(this.#facts.deployment);
     return active(this.#facts.all).some((each) => (desiredAnnotation(each) ?? desired) !== desired);
   }
 
-  /** Also when the size stays: a ReplicaSet learns what is asked for now. */
+  /** Also if the size stays, because the annotations of a ReplicaSet record the requested number. */
   #resize({ replicaSet, replicas }: Resize): void {
     const base = this.#changes.get(replicaSet)?.replicaSet ?? replicaSet;
     const changed = withReplicas(base, replicas, this.#facts.deployment);
@@ -204,7 +204,7 @@ class Planner {
     return isComplete(deployment, deployment.status ?? {}) ? this.#history() : [];
   }
 
-  /** Old ReplicaSets beyond the limit that have no replicas and say so (LIFE-309). */
+  /** Old ReplicaSets beyond the limit whose spec and status have no replicas (LIFE-309). */
   #history(): ReplicaSet[] {
     const limit = historyLimit(this.#facts.deployment);
     if (limit === undefined) return [];
@@ -231,7 +231,7 @@ class Planner {
     return this.#result(reason, history, rolloutStatus(this.#facts.deployment, this.#statusFacts()));
   }
 
-  /** The status of a sync that is no rollout: progress is not judged. */
+  /** The status of a sync without a rollout, which does not judge progress. */
   #apart(reason: DeploymentPlan['reason'], history: readonly ReplicaSet[]): DeploymentPlan {
     return this.#result(reason, history, deploymentCounts(this.#facts.deployment, this.#statusFacts()));
   }

@@ -13,7 +13,7 @@ import {
 
 type NewCondition = Pick<DeploymentCondition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** The conditions with this one, which replaces another of its type only when status or reason differ. `now` in epoch ms. */
+/** The conditions with this one, which replaces one of its type only if status or reason differ. `now` in epoch ms. */
 export function withDeploymentCondition(
   conditions: readonly DeploymentCondition[],
   { type, status, reason, message }: NewCondition,
@@ -32,7 +32,7 @@ export interface StatusFacts {
   readonly newOne: ReplicaSet | undefined;
   /** Epoch ms. */
   readonly now: number;
-  /** Conditions as they were, with what this sync already made of them. */
+  /** The previous conditions, with the changes of this sync. */
   readonly conditions: readonly DeploymentCondition[];
 }
 
@@ -75,7 +75,7 @@ export function deploymentCounts(
   };
 }
 
-/** Every pod is of the new template and available, and the controller has seen the latest generation. */
+/** True if all pods have the new template and are available, and the controller has seen the latest generation. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
   const desired = desiredReplicas(deployment);
   return (
@@ -149,7 +149,7 @@ function timedOutAt(deployment: Deployment, current: DeploymentCondition | undef
   return since !== undefined && since + deadline * 1000 < now;
 }
 
-/** In how many ms the progress deadline has to be checked; undefined when it has passed, or nothing waits for it. */
+/** Ms until the progress deadline must be checked; undefined if it has passed, or nothing waits for it. */
 export function deadlineIn(deployment: Deployment, status: DeploymentStatus, now: number): number | undefined {
   const deadline = progressDeadline(deployment);
   const current = findCondition(status.conditions, 'Progressing') as DeploymentCondition | undefined;
@@ -160,7 +160,7 @@ export function deadlineIn(deployment: Deployment, status: DeploymentStatus, now
   return Math.max(0, since + deadline * 1000 - now) + 1000;
 }
 
-/** The error that keeps the new ReplicaSet, or another one, from making pods. */
+/** The error that prevents the new ReplicaSet, or another one, from creating pods. */
 function replicaFailure({ all, newOne }: StatusFacts): DeploymentCondition | undefined {
   const sets = newOne === undefined ? all : [newOne, ...all.filter((each) => each !== newOne)];
   const [condition] = sets.flatMap(({ status }) =>
@@ -171,7 +171,7 @@ function replicaFailure({ all, newOne }: StatusFacts): DeploymentCondition | und
   return { type, status, lastUpdateTime: lastTransitionTime, lastTransitionTime, reason, message };
 }
 
-/** The server would store nothing new; a count that is absent is 0. */
+/** True if the server would store nothing new; an absent count equals 0. */
 export function sameStatus(a: DeploymentStatus, b: DeploymentStatus): boolean {
   const counts = (status: DeploymentStatus): number[] => [
     status.observedGeneration ?? 0,

@@ -21,7 +21,7 @@ export interface DeploymentStatus {
 
 type IntOrPercent = number | string;
 
-/** The fields of a Deployment that the controller reads, with the server's defaults filled in. */
+/** The fields of a Deployment that the controller reads, with the server's defaults. */
 export interface Deployment extends KubeObject {
   spec?: {
     readonly replicas?: number;
@@ -39,25 +39,25 @@ export interface Deployment extends KubeObject {
   status?: DeploymentStatus;
 }
 
-/** In fields for a number this one means "no limit". */
+/** The value that means "no limit" in number fields. */
 const NO_LIMIT = 2 ** 31 - 1;
 
 export const desiredReplicas = ({ spec }: Deployment): number => spec?.replicas ?? 1;
 export const isRollingUpdate = ({ spec }: Deployment): boolean => spec?.strategy?.type !== 'Recreate';
 
-/** Seconds; undefined when progress is not watched. */
+/** Seconds; undefined without a deadline. */
 export function progressDeadline({ spec }: Deployment): number | undefined {
   const seconds = spec?.progressDeadlineSeconds;
   return seconds === undefined || seconds === NO_LIMIT ? undefined : seconds;
 }
 
-/** Old ReplicaSets to keep; undefined when all are kept. */
+/** Number of old ReplicaSets to keep; undefined for all. */
 export function historyLimit({ spec }: Deployment): number | undefined {
   const limit = spec?.revisionHistoryLimit;
   return limit === undefined || limit === NO_LIMIT ? undefined : limit;
 }
 
-/** Pods above and below the desired number during a rollout (`ResolveFenceposts`): never both none. */
+/** Maximum numbers of pods above and below the desired number during a rollout (`ResolveFenceposts`); never both 0. */
 export function fenceposts(deployment: Deployment): { readonly maxSurge: number; readonly maxUnavailable: number } {
   if (!isRollingUpdate(deployment)) return { maxSurge: 0, maxUnavailable: 0 };
   const replicas = desiredReplicas(deployment);

@@ -21,10 +21,10 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   MAX_REPLICAS,
   'deprecated.deployment.rollback.to',
 ]);
-/** Characters that the history of revisions of one ReplicaSet may have. */
+/** Maximum number of characters of one ReplicaSet's revision history. */
 const MAX_HISTORY = 2000;
 
-/** Two templates make the same pods, whatever their hash label says and whether empty fields are there (LIFE-302). */
+/** True if two templates create the same pods, whatever their hash label, with absent and empty fields equal (LIFE-302). */
 export function sameTemplate(a: PodTemplate | undefined, b: PodTemplate | undefined): boolean {
   return equalTemplates(withoutHash(a), withoutHash(b));
 }
@@ -60,12 +60,12 @@ export function revisionOf({ metadata }: KubeObject): number {
   return Number.isSafeInteger(number) ? number : 0;
 }
 
-/** How many replicas the Deployment asked for when this was scaled last. */
+/** The number of replicas that the Deployment requested at the last scaling. */
 export function desiredAnnotation({ metadata }: ReplicaSet): number | undefined {
   return numberIn(metadata?.annotations?.[DESIRED_REPLICAS]);
 }
 
-/** The most pods that the Deployment could have when this was scaled last. */
+/** The maximum number of pods of the Deployment at the last scaling. */
 export function maxReplicasAnnotation({ metadata }: ReplicaSet): number | undefined {
   return numberIn(metadata?.annotations?.[MAX_REPLICAS]);
 }
@@ -74,7 +74,7 @@ function numberIn(text: string | undefined): number | undefined {
   return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The ReplicaSet with this size, and with what the Deployment asks for as annotations. */
+/** The ReplicaSet with this size, and the Deployment's numbers as annotations. */
 export function withReplicas(replicaSet: ReplicaSet, replicas: number, deployment: Deployment): ReplicaSet {
   const annotations = { ...replicaSet.metadata?.annotations, ...replicasAnnotations(deployment) };
   return { ...replicaSet, metadata: { ...replicaSet.metadata, annotations }, spec: { ...replicaSet.spec, replicas } };
@@ -85,7 +85,10 @@ function replicasAnnotations(deployment: Deployment): Record<string, string> {
   return { [DESIRED_REPLICAS]: String(desired), [MAX_REPLICAS]: String(desired + fenceposts(deployment).maxSurge) };
 }
 
-/** The ReplicaSet with revision, history and copied annotations as the new one has them (LIFE-303, LIFE-306). The same object if nothing changes. */
+/**
+ * The ReplicaSet with the revision, history and copied annotations of the new one (LIFE-303, LIFE-306). Returns the same object if nothing
+ * changes.
+ */
 export function asNewReplicaSet(replicaSet: ReplicaSet, deployment: Deployment, revision: number): ReplicaSet {
   const before = replicaSet.metadata?.annotations ?? {};
   const annotations: Record<string, string> = { ...before, ...copiedAnnotations(deployment) };
@@ -108,7 +111,7 @@ function copiedAnnotations({ metadata }: Deployment): Record<string, string> {
   return Object.fromEntries(Object.entries(metadata?.annotations ?? {}).filter(([name]) => !NOT_COPIED.has(name)));
 }
 
-/** The oldest revisions go when the text would be too long. */
+/** Removes the oldest revisions if the text would be too long. */
 function withRevision(history: string, revision: string): string {
   const revisions = history === '' ? [] : history.split(',');
   revisions.push(revision);
@@ -116,7 +119,7 @@ function withRevision(history: string, revision: string): string {
   return revisions.join(',');
 }
 
-/** The ReplicaSet to make for the Deployment's present template (LIFE-303, LIFE-304). */
+/** The ReplicaSet for the Deployment's current template (LIFE-303, LIFE-304). */
 export function newReplicaSet(
   deployment: Deployment,
   { replicas, revision }: { readonly replicas: number; readonly revision: number },

@@ -13,7 +13,7 @@ export const total = (sets: readonly ReplicaSet[]): number => sets.reduce((sum, 
 export const active = (sets: readonly ReplicaSet[]): ReplicaSet[] => sets.filter((each) => sizeOf(each) > 0);
 const availableOf = ({ status }: ReplicaSet): number => status?.availableReplicas ?? 0;
 
-/** The size of the new ReplicaSet, out of what the others have (`NewRSNewReplicas`). Pure. */
+/** The size of the new ReplicaSet, given those of the others (`NewRSNewReplicas`). Pure. */
 export function newReplicaSetSize(deployment: Deployment, present: number, allReplicas: number): number {
   const desired = desiredReplicas(deployment);
   if (!isRollingUpdate(deployment)) return desired;
@@ -21,7 +21,7 @@ export function newReplicaSetSize(deployment: Deployment, present: number, allRe
   return room <= 0 ? present : present + Math.min(room, desired - present);
 }
 
-/** Old ReplicaSets give up pods of which there are enough, unhealthy ones first (LIFE-307; `reconcileOldReplicaSets`). Pure. */
+/** Scales old ReplicaSets down as far as availability allows, unhealthy pods first (LIFE-307; `reconcileOldReplicaSets`). Pure. */
 export function shrinkOld(deployment: Deployment, newOne: ReplicaSet, old: readonly ReplicaSet[]): Resize[] {
   const least = desiredReplicas(deployment) - fenceposts(deployment).maxUnavailable;
   const unavailableNew = sizeOf(newOne) - availableOf(newOne);
@@ -46,7 +46,7 @@ export function shrinkOld(deployment: Deployment, newOne: ReplicaSet, old: reado
     .map((replicaSet) => ({ replicaSet, replicas: sizes.get(replicaSet)! }));
 }
 
-/** A change of the number of replicas, apart from a rollout (LIFE-313; `scale`). Pure. */
+/** Distributes a changed number of replicas outside of a rollout (LIFE-313; `scale`). Pure. */
 export function rescale(deployment: Deployment, newOne: ReplicaSet | undefined, old: readonly ReplicaSet[]): Resize[] {
   const desired = desiredReplicas(deployment);
   const all = newOne === undefined ? old : [...old, newOne];
@@ -64,7 +64,7 @@ function isSaturated(deployment: Deployment, newOne: ReplicaSet): boolean {
   return sizeOf(newOne) === desired && desiredAnnotation(newOne) === desired && availableOf(newOne) === desired;
 }
 
-/** The largest first; what is left over by rounding goes to the first. All of them learn what is asked for now. */
+/** Largest first; the remainder of rounding goes to the first. All get the requested number as annotation. */
 function proportional(deployment: Deployment, running: readonly ReplicaSet[]): Resize[] {
   const desired = desiredReplicas(deployment);
   const allowed = desired > 0 ? desired + fenceposts(deployment).maxSurge : 0;

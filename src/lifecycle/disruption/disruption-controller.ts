@@ -23,7 +23,7 @@ interface Scaled extends KubeObject {
   spec?: { readonly replicas?: number };
 }
 
-/** Runs kube-controller-manager's `disruption-controller`: keeps the status of PodDisruptionBudgets, by which evictions are granted. */
+/** Runs kube-controller-manager's `disruption-controller`: maintains the status of PodDisruptionBudgets, which grants evictions. */
 export class DisruptionController implements Service {
   readonly #options: SharedContext;
   readonly #budgets: SharedCache<DisruptionBudget>;
@@ -112,7 +112,7 @@ export class DisruptionController implements Service {
         const written = await updateStatus(client, { gvr: BUDGETS, object: budget, status }, signal);
         if (written !== undefined) this.#expectations.wrote(key, this.#budgets, written);
       } catch (error) {
-        // An eviction has spent from the budget meanwhile: decide again on what is left.
+        // An eviction has used the budget meanwhile, so the decision is repeated.
         if (isConflict(error)) return { next: 'back-off' };
         throw error;
       }
@@ -125,7 +125,7 @@ export class DisruptionController implements Service {
     return recheckMs === undefined ? SETTLED : { next: 'later', afterMs: recheckMs };
   }
 
-  /** The sizes of all controllers of the pods, each counted once; a ReplicaSet of a Deployment counts as that. */
+  /** The sizes of all controllers of the pods, each counted once. A ReplicaSet of a Deployment counts as the Deployment. */
   #scale(pods: readonly Pod[]): Scale {
     const sizes = new Map<string, number>();
     for (const pod of pods) {
@@ -137,7 +137,7 @@ export class DisruptionController implements Service {
     return { expected: [...sizes.values()].reduce((sum, size) => sum + size, 0) };
   }
 
-  /** `none` for a pod that nobody controls; undefined when its controller has no size that is known here. */
+  /** `none` for a pod without a controller; undefined if its controller has no known size. */
   #owner(object: KubeObject): Scaled | 'none' | undefined {
     const reference = controllerOf(object);
     if (reference === undefined) return 'none';
@@ -158,7 +158,7 @@ export class DisruptionController implements Service {
   }
 }
 
-/** An empty selector selects every pod of the namespace, none selects nothing. */
+/** An empty selector matches every pod of the namespace, an absent one none. */
 function selectsPod(budget: DisruptionBudget, { metadata }: Pod): boolean {
   const selector = ownerSelector(budget);
   return selector !== 'invalid' && selector.matches(metadata?.labels);

@@ -6,7 +6,7 @@ import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import { isPodReady, type Pod } from '../pods/pod-object.ts';
 
-/** How long an evicted pod may take until its deletion is seen; then it counts again, ms. */
+/** Maximum time until the deletion of an evicted pod is seen. Afterwards the pod counts again. In ms. */
 const DELETION_TIMEOUT_MS = 2 * 60_000;
 
 export interface BudgetCondition extends Condition {
@@ -33,7 +33,7 @@ export interface DisruptionBudget extends KubeObject {
   status?: BudgetStatus;
 }
 
-/** How many pods the controllers of these pods ask for; or what keeps that from being known. */
+/** The number of pods that the controllers of these pods request, or the reason why it is unknown. */
 export type Scale = { readonly expected: number } | { readonly failure: string };
 
 export interface BudgetFacts {
@@ -46,16 +46,16 @@ export interface BudgetFacts {
 }
 
 export interface BudgetDecision {
-  /** Undefined when the present status is right. */
+  /** Undefined if the current status is right. */
   readonly status: BudgetStatus | undefined;
-  /** Pods that were evicted and are still there. */
+  /** Evicted pods that still exist. */
   readonly notDeleted: readonly Pod[];
   readonly failure: string | undefined;
-  /** In how many ms an evicted pod counts again. */
+  /** Ms until an evicted pod counts again. */
   readonly recheckMs: number | undefined;
 }
 
-/** The status of a budget: how many of its pods may go now (`pkg/controller/disruption`). A failure allows none. Pure. */
+/** The status of a budget: how many of its pods may be disrupted now (`pkg/controller/disruption`). A failure allows none. Pure. */
 export function decideBudget({ budget, pods, scale, now }: BudgetFacts): BudgetDecision {
   const before = budget.status ?? {};
   const wanted = desiredHealthy(budget, pods, scale);
@@ -110,7 +110,7 @@ function scaled(value: number | string, of: number): number {
   return typeof value === 'number' ? value : Math.ceil((Number(value.replace(/%$/, '')) * of) / 100);
 }
 
-/** Pods whose eviction was granted and whose deletion is not seen yet. */
+/** Pods with a granted eviction whose deletion was not seen yet. */
 function disrupted(
   { disruptedPods: known = {} }: BudgetStatus,
   pods: readonly Pod[],

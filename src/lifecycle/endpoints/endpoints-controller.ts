@@ -60,7 +60,7 @@ export class EndpointsController implements RunningService {
         },
         deleted: podChanged,
       }),
-      // Also at the start: the Service may have gone while no controller ran.
+      // Also at start, because the Service may have been deleted while no controller ran.
       this.#endpoints.addHandler({ added: changed, updated: (_, endpoints) => changed(endpoints), deleted: changed }),
     ];
     await this.#loop.run(signal);
@@ -90,7 +90,7 @@ export class EndpointsController implements RunningService {
       }
     } catch (error) {
       if (isNamespaceTerminating(error) || isObjectNotFound(error, name)) return SETTLED;
-      // The cache is behind: its event wakes the key again, and the back-off is for when none comes.
+      // The cache is behind. Its event wakes the key; the back-off serves if none comes.
       if (isConflict(error) || isAlreadyExists(error)) return { next: 'back-off' };
       throw error;
     }

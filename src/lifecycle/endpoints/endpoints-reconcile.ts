@@ -9,7 +9,7 @@ const MANAGER = 'endpoint-controller';
 const HEADLESS = 'service.kubernetes.io/headless';
 const LAST_CHANGE = 'endpoints.kubernetes.io/last-change-trigger-time';
 const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
-/** More addresses than this are cut off, and an annotation says so. */
+/** Maximum number of addresses. Others are cut off, and an annotation says so. */
 const MAX_ADDRESSES = 1000;
 
 interface Address {
@@ -41,8 +41,8 @@ export type EndpointsDecision =
   | { readonly verdict: 'delete'; readonly reason: 'serviceGone' };
 
 /**
- * The Endpoints object of a Service, of the same name (LIFE-720). It has no owner reference, so the controller deletes it with the Service.
- * A Service without a selector has endpoints that somebody else writes.
+ * The Endpoints object of a Service, with the same name (LIFE-720). It has no owner reference, so the controller deletes it with the
+ * Service. Another program writes the endpoints of a Service without a selector.
  */
 export function decideEndpoints(
   service: Service | undefined,
@@ -50,7 +50,7 @@ export function decideEndpoints(
   there: Endpoints | undefined,
 ): EndpointsDecision {
   if (service === undefined) {
-    // Endpoints that a leader election or a person made have no such label.
+    // Endpoints of a leader election or a person have no such label.
     const isOurs = there !== undefined && there.metadata?.labels?.[MANAGED_BY] === MANAGER && !isTerminating(there);
     return isOurs ? { verdict: 'delete', reason: 'serviceGone' } : { verdict: 'nothing', reason: 'notOurs' };
   }
@@ -79,7 +79,7 @@ export function decideEndpoints(
   };
 }
 
-/** One subset for each set of ports, each in the order of its pods' addresses. */
+/** One subset for each set of ports, each ordered by pod address. */
 function subsetsOf(
   service: Service,
   pods: readonly Pod[],

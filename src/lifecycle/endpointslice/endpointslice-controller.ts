@@ -28,7 +28,7 @@ const WORKERS = 5;
 const SETTLED: SyncOutcome = { next: 'settled' };
 const BEHIND: SyncOutcome = { next: 'later', afterMs: 1000 };
 
-/** Runs kube-controller-manager's `endpointslice-controller` (LIFE-720). The slices of a deleted Service are the collector's. */
+/** Runs kube-controller-manager's `endpointslice-controller` (LIFE-720). The collector deletes the slices of a deleted Service. */
 export class EndpointSliceController implements RunningService {
   readonly #options: SharedContext;
   readonly #services: SharedCache<Service>;

@@ -68,14 +68,14 @@ export interface SliceFacts {
   readonly slices: readonly EndpointSlice[];
 }
 
-/** The slices of a Service: which are made, changed and deleted (LIFE-720; `endpointslice/reconciler.go`). Pure. */
+/** Decides which slices of a Service are created, changed and deleted (LIFE-720; `endpointslice/reconciler.go`). Pure. */
 export function decideSlices({ service, pods, nodeOf, slices }: SliceFacts): SliceChanges {
   const wanted = service.spec?.selector === undefined ? [] : wantedSlices(service, pods, nodeOf);
   const left = [...slices].filter((slice) => !isTerminating(slice));
   const create: EndpointSlice[] = [];
   const update: EndpointSlice[] = [];
   for (const slice of wanted) {
-    // The slice that is like it most: the same, else of the same ports, else any.
+    // The most similar slice: an equal one, otherwise one with the same ports, otherwise any.
     const same = (each: EndpointSlice): boolean => each.addressType === slice.addressType;
     const index = [
       left.findIndex((each) => same(each) && isLike(each, slice)),
@@ -102,7 +102,7 @@ function isLike(there: EndpointSlice, slice: EndpointSlice): boolean {
   );
 }
 
-/** One for each set of ports and a hundred endpoints; an empty one for a Service without pods. */
+/** One for each set of ports and a hundred endpoints, and an empty one for a Service without pods. */
 function wantedSlices(service: Service, pods: readonly Pod[], nodeOf: SliceFacts['nodeOf']): EndpointSlice[] {
   const groups = new Map<string, { ports: SlicePort[]; endpoints: Endpoint[] }>();
   for (const pod of pods.filter(hasAddress).toSorted(byName)) {
@@ -163,7 +163,7 @@ function endpointOf(service: Service, pod: Pod, nodeOf: SliceFacts['nodeOf']): E
   };
 }
 
-/** A port whose name no container of the pod has is left out. */
+/** The ports of a pod. A port is left out if no container has its name. */
 export function portsOf(service: Service, pod: Pod): SlicePort[] {
   return (service.spec?.ports ?? []).flatMap(({ name = '', protocol = 'TCP', port, targetPort, appProtocol }) => {
     const number = typeof targetPort === 'string' ? containerPort(pod, targetPort, protocol) : targetPort || port;

@@ -17,7 +17,7 @@ const POD_KIND = { apiVersion: 'v1', kind: 'Pod' };
 const SETTLED: SyncOutcome = { next: 'settled' };
 const WORKERS = 5;
 
-/** Makes the claims of generic ephemeral volumes (`ephemeral-volume-controller`, LIFE-700). */
+/** Creates the claims of generic ephemeral volumes (`ephemeral-volume-controller`, LIFE-700). */
 export class EphemeralVolumeController implements Service {
   readonly #context: SharedContext;
   readonly #pods: SharedCache<Pod>;
@@ -59,7 +59,7 @@ export class EphemeralVolumeController implements Service {
           if (ephemeralVolumes(pod).length > 0) this.#loop.trigger(keyOf(pod));
         },
       }),
-      // A claim that is deleted early is made again while its pod lives.
+      // A claim that is deleted early is created again while its pod lives.
       this.#claims.addHandler({
         deleted: (claim) => {
           const owner = controllerOf(claim);
@@ -87,7 +87,7 @@ export class EphemeralVolumeController implements Service {
     return failed ? { next: 'back-off' } : SETTLED;
   }
 
-  /** The problem; undefined when the claim is there, or its namespace goes. */
+  /** The problem; undefined if the claim exists, or its namespace is terminating. */
   async #create(claim: object, namespace: string, signal: AbortSignal): Promise<string | undefined> {
     this.#created.inc();
     try {
@@ -97,7 +97,7 @@ export class EphemeralVolumeController implements Service {
       if (signal.aborted) throw error;
       this.#failed.inc();
       if (isNamespaceTerminating(error)) return undefined;
-      // The watch will show whose it is.
+      // The watch will show its owner.
       return isAlreadyExists(error) ? undefined : `create PVC: ${asError(error).message}`;
     }
   }

@@ -16,7 +16,7 @@ interface EphemeralVolume {
 
 export type EphemeralDecision =
   | { readonly verdict: 'create'; readonly claim: KubeObject }
-  /** Somebody else's claim has the name. */
+  /** A foreign claim has the name. */
   | { readonly verdict: 'conflict'; readonly message: string };
 
 /** The generic ephemeral volumes of a pod. */
@@ -26,8 +26,8 @@ export function ephemeralVolumes(pod: Pod): readonly EphemeralVolume[] {
 }
 
 /**
- * The claims that a pod lacks (LIFE-700): one for each generic ephemeral volume, called after both, owned by the pod. A pod that
- * terminates or has ended gets none; the collector deletes them with the pod.
+ * The claims that a pod lacks (LIFE-700): one for each generic ephemeral volume, named after pod and volume, owned by the pod. A pod that
+ * is terminating or finished gets none; the collector deletes them with the pod.
  */
 export function decideEphemeralVolumes(
   pod: Pod | undefined,

@@ -1,14 +1,14 @@
 import { COMPLETION_INDEX } from './job.ts';
 import type { Pod } from '../pods/pod-object.ts';
 
-/** The completion index of a pod; undefined without one, and for one that the Job does not have. */
+/** The completion index of a pod; undefined without one, and for an index that the Job does not have. */
 export function indexOf(pod: Pod, completions: number): number | undefined {
   const text = pod.metadata?.annotations?.[COMPLETION_INDEX] ?? '';
   const index = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
   return index !== undefined && index < completions ? index : undefined;
 }
 
-/** `1,3-5` as a set; what is beyond `completions` or no number is left out. */
+/** Parses `1,3-5` as a set. Values beyond `completions` and malformed ones are left out. */
 export function parseIndexes(text: string | null | undefined, completions: number): Set<number> {
   const indexes = new Set<number>();
   for (const part of (text ?? '').split(',')) {
@@ -20,7 +20,7 @@ export function parseIndexes(text: string | null | undefined, completions: numbe
   return indexes;
 }
 
-/** A set as `1,3-5`: runs of three and more with a dash, of two with a comma. */
+/** Formats a set as `1,3-5`: runs of three and more with a dash, of two with a comma. */
 export function formatIndexes(indexes: ReadonlySet<number>): string {
   const sorted = [...indexes].toSorted((a, b) => a - b);
   const parts: string[] = [];

@@ -30,20 +30,20 @@ import { type BackOffRecord, NO_FAILURES } from './pod-back-off.ts';
 import { isBeyondCounting, removeTracking } from './tracking-finalizer.ts';
 
 export interface JobControllerOptions extends SharedContext {
-  /** `--concurrent-job-syncs`; 5 unless given. */
+  /** `--concurrent-job-syncs`; default 5. */
   readonly workers?: number;
 }
 
 const WORKERS = 5;
-/** Longest wait of a Job whose sync fails. */
+/** Maximum back-off of a Job. */
 const BACK_OFF_CAP_MS = 60_000;
-/** Finalizers removed at once. */
+/** Number of finalizers that are removed at once. */
 const PARALLEL = 16;
 const SETTLED: SyncOutcome = { next: 'settled' };
-/** How soon a Job is processed again whose caches are behind its own writes; an event is usually sooner. */
+/** Delay before a Job is synced again whose caches are behind its writes; an event usually comes sooner. */
 const BEHIND: SyncOutcome = { next: 'later', afterMs: 1000 };
 
-/** Runs Jobs: pods, counting, conditions (`job-controller`). Does nothing for a Job while a cache is behind what was written for it. */
+/** Runs Jobs: pods, counts, conditions (`job-controller`). It skips a Job while a cache is behind the writes for it. */
 export class JobController implements Service {
   readonly #options: JobControllerOptions;
   readonly #jobs: SharedCache<Job>;
@@ -53,7 +53,7 @@ export class JobController implements Service {
   readonly #events: EventRecorder;
   readonly #podControl: PodControl;
   readonly #loop: ReconcileLoop;
-  /** Pods that nobody will count, which only need their finalizer removed. */
+  /** Pods that no Job will count, and that only need their finalizer removed. */
   readonly #orphans: ReconcileLoop;
   readonly #backOff = new Map<string, BackOffRecord>();
   readonly #finished: Counter;
@@ -120,7 +120,7 @@ export class JobController implements Service {
       }),
       this.#pods.addHandler({
         added: (pod) => {
-          // Finalizers that an earlier process left behind, whose Job is gone or finished (LIFE-354).
+          // Finalizers that an earlier process left behind, on pods whose Job is gone or finished (LIFE-354).
           if (isBeyondCounting(pod, () => undefined)) orphan(pod);
         },
         updated: (_, pod) => podSeen(pod),
@@ -214,7 +214,7 @@ export class JobController implements Service {
     return { created, discarded, terminated, changed, failure: failure ?? rejected };
   }
 
-  /** False when somebody else has written the Job meanwhile: what was decided may not hold for it. */
+  /** False if another client has written the Job meanwhile, so that the decision may not apply. */
   async #writeStatus(key: string, job: Job, status: JobStatus, signal: AbortSignal): Promise<boolean> {
     if (deepEqual(comparable(job.status ?? {}), comparable(status))) return true;
     const { namespace = '', name = '' } = job.metadata ?? {};
@@ -263,7 +263,7 @@ export class JobController implements Service {
   }
 }
 
-/** A missing field and one that is 0 or empty are the same to a server. */
+/** To a server, an absent field equals one that is 0 or empty. */
 function comparable(status: JobStatus): object {
   return Object.fromEntries(
     Object.entries(status).filter(([, value]: [string, unknown]) => {

@@ -3,10 +3,10 @@ import { podFromTemplate } from '../pods/pod-control.ts';
 import type { Pod } from '../pods/pod-object.ts';
 import { COMPLETION_INDEX, INDEX_FAILURES, type Job, JOB_KIND, TRACKING_FINALIZER } from './job.ts';
 
-/** The longest prefix of a generated name. */
+/** Maximum length of a generated name's prefix. */
 const MAX_PREFIX = 58;
 
-/** A pod of a Job, with the finalizer that it is counted by, and of an indexed Job with its index (LIFE-351). */
+/** A pod of a Job, with its tracking finalizer, and for an indexed Job with its index (LIFE-351). */
 export function podOfJob(job: Job, index?: { readonly value: number; readonly failures: number | undefined }): Pod {
   const jobName = job.metadata?.name ?? '';
   const pod = podFromTemplate(job.spec?.template ?? {}, jobName, controllerReference(JOB_KIND, job));

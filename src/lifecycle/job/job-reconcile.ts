@@ -31,36 +31,37 @@ export interface JobEvent {
   readonly message: string;
 }
 
-/** The actions of one sync of a Job, in this order; a status that is equal to the old one is not written. */
+/** The actions of one sync of a Job, in this order. An unchanged status is not written. */
 export interface JobPlan {
-  /** Pods to make; of an indexed Job with their indexes. */
+  /** Pods to create; for an indexed Job with their indexes. */
   readonly create: readonly { readonly index?: number; readonly failures?: number }[];
-  /** Surplus pods: their finalizer goes first, so that nobody counts them. */
+  /** Surplus pods. Their finalizer is removed first, so that they are not counted. */
   readonly discard: readonly Pod[];
-  /** Active pods of a Job that is over: deleted, and counted afterwards. */
+  /** Active pods of a finished Job, which are deleted and then counted. */
   readonly terminate: readonly Pod[];
-  /** Counts with `created` pods that could be made and `deleted` ones. */
+  /** The counts after `created` pods were created and `deleted` ones deleted. */
   readonly statusAfter: (done: {
     readonly created: number;
     readonly discarded: number;
     readonly terminated: number;
   }) => JobStatus;
-  /** After the status is written: the finalizer of pods that are counted in it. */
+  /** Pods whose finalizer is removed after the status that counts them is written. */
   readonly release: readonly Pod[];
   readonly events: readonly JobEvent[];
   readonly backOff: BackOffRecord;
-  /** When something is due without an event. */
+  /** Ms until something is due without an event. */
   readonly againInMs: number | undefined;
 }
 
-/** At most so many pods are made or deleted in one sync, and so many uids wait to be counted (LIFE-010, LIFE-352). */
+/** Maximum number of pods that one sync creates or deletes, and of uids that wait to be counted (LIFE-010, LIFE-352). */
 const MOST_AT_ONCE = 500;
 
 type Outcome = Pick<JobCondition, 'reason' | 'message'> & { readonly type: 'SuccessCriteriaMet' | 'FailureTarget' };
 
 /**
- * The needs of a Job (LIFE-351 to LIFE-361; `pkg/controller/job/job_controller.go`). A pod is counted in three steps, so that a crash between
- * two of them counts it once: its uid goes into `uncountedTerminatedPods`, then its finalizer goes, then the counter moves.
+ * Decides what a Job needs (LIFE-351 to LIFE-361; `pkg/controller/job/job_controller.go`). A pod is counted in three steps, so that a crash
+ * between two of them counts it once: its uid is added to `uncountedTerminatedPods`, then its finalizer is removed, then the counter is
+ * raised.
  */
 export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
   const { spec = {} } = job;
@@ -72,7 +73,7 @@ export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
   const status: JobStatus = countReleased(job.status ?? {}, pods);
   if (status.startTime === undefined && !suspended) status.startTime = formatTime(now);
 
-  // Pods that have ended and are not counted: neither in a counter, nor on its way there.
+  // Finished pods that are neither counted nor about to be.
   const waiting = new Set([
     ...(status.uncountedTerminatedPods?.succeeded ?? []),
     ...(status.uncountedTerminatedPods?.failed ?? []),
@@ -111,7 +112,7 @@ export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
         failedIndexes,
       });
 
-  // Suspension, resumption.
+  // Handles suspension and resumption.
   if (!terminatingJob && outcome === undefined) {
     const changed = withSuspension(status, suspended, now);
     if (changed !== undefined) {
@@ -123,7 +124,7 @@ export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
     status.conditions = [...(status.conditions ?? []), conditionFor(outcome.type, outcome, now)];
   }
 
-  // Which pods to make, discard, end.
+  // Decides which pods to create, discard and terminate.
   let create: JobPlan['create'] = [];
   let discard: readonly Pod[] = [];
   let terminate: readonly Pod[] = [];
@@ -205,7 +206,7 @@ export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
     ...(uncounted.failed.length > 0 ? { failed: uncounted.failed } : {}),
   };
 
-  /** A failed pod whose index is tried again keeps its finalizer until the next pod of the index has its count of failures. */
+  /** A failed pod whose index is retried keeps its finalizer until the next pod of the index has its failure count. */
   function isLastOfIndex(pod: Pod): boolean {
     const index = indexOf(pod, completions ?? 0);
     if (index === undefined || doneIndexes.has(index) || failedIndexes?.has(index) === true) return false;
@@ -250,7 +251,7 @@ export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
   };
 }
 
-/** Moves into the counters what was noted as ended and has no finalizer any more. */
+/** Adds noted pods without a finalizer to the counters. */
 function countReleased(before: JobStatus, pods: readonly Pod[]): JobStatus {
   const held = new Set(pods.filter(isTracked).map(({ metadata }) => metadata?.uid ?? ''));
   const { succeeded = [], failed = [] } = before.uncountedTerminatedPods ?? {};
@@ -276,7 +277,7 @@ interface OutcomeFacts {
   readonly failedIndexes: ReadonlySet<number> | undefined;
 }
 
-/** How the Job ends, if it does: what its status says already, else the first reason that holds (LIFE-357). */
+/** The outcome of the Job, if any: from its status, otherwise the first reason that applies (LIFE-357). */
 function outcomeOf(job: Job, facts: OutcomeFacts): Outcome | undefined {
   const { spec = {} } = job;
   for (const type of ['SuccessCriteriaMet', 'FailureTarget'] as const) {
@@ -330,7 +331,7 @@ function outcomeOf(job: Job, facts: OutcomeFacts): Outcome | undefined {
   };
 }
 
-/** Restarts of containers count where pods are not replaced but restarted. */
+/** Restarts of containers count if pods are restarted instead of replaced. */
 function restartsExceed(job: Job, pods: readonly Pod[], limit: number): boolean {
   if (job.spec?.template?.spec?.restartPolicy !== 'OnFailure') return false;
   let restarts = 0;
@@ -342,7 +343,7 @@ function restartsExceed(job: Job, pods: readonly Pod[], limit: number): boolean 
   return limit === 0 ? restarts > 0 : restarts >= limit;
 }
 
-/** Indexes whose last pod failed once too often, or by a rule that gives the index up. */
+/** Indexes whose last pod exceeded the limit of failures, or failed by a rule that fails the index. */
 function failedOf(
   job: Job,
   fresh: readonly Pod[],
@@ -367,7 +368,7 @@ function failuresBefore({ metadata }: Pod): number {
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 
-/** Active pods without a place: their index is done, given up, taken twice or not of this Job. */
+/** Active pods without a place: their index is done, failed, duplicated or not of this Job. */
 function strayPods(
   active: readonly Pod[],
   {
@@ -390,7 +391,7 @@ function strayPods(
   });
 }
 
-/** The lowest indexes that nobody has; with a limit for each index also how often it failed, and when it may be tried again. */
+/** The lowest free indexes. With a limit per index, also the number of its failures and when it may be retried. */
 function freeIndexes(
   job: Job,
   fresh: readonly Pod[],
@@ -426,7 +427,7 @@ function freeIndexes(
   return { create, waitMs };
 }
 
-/** Pods that have done least go first. */
+/** Pods that have done the least come first. */
 function toDiscard(active: readonly Pod[], count: number): readonly Pod[] {
   if (count === 0) return [];
   const rank = (pod: Pod): number =>
@@ -435,7 +436,7 @@ function toDiscard(active: readonly Pod[], count: number): readonly Pod[] {
   return active.toSorted((a, b) => rank(a) - rank(b) || born(b) - born(a)).slice(0, count);
 }
 
-/** Changes the condition `Suspended` in place and returns the change; one that was never suspended has no such condition. */
+/** Changes the condition `Suspended` in place and returns the change. A Job that was never suspended has no such condition. */
 function withSuspension(
   status: JobStatus,
   suspended: boolean,

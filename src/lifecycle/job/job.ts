@@ -6,11 +6,11 @@ import type { Pod } from '../pods/pod-object.ts';
 
 export const JOBS: GroupVersionResource = { group: 'batch', version: 'v1', resource: 'jobs' };
 export const JOB_KIND: OwnerKind = { apiVersion: 'batch/v1', kind: 'Job' };
-/** Finalizer of pods that their Job has not counted yet (LIFE-351). */
+/** The finalizer of pods that their Job has not counted yet (LIFE-351). */
 export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';
 /** Label and annotation of the pods of an indexed Job. */
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
-/** How often pods of this index failed before. */
+/** The number of earlier failures of pods with this index. */
 export const INDEX_FAILURES = 'batch.kubernetes.io/job-index-failure-count';
 const OWN_MANAGER = 'kubernetes.io/job-controller';
 
@@ -77,12 +77,12 @@ export function conditionOf(job: Job, type: string): JobCondition | undefined {
   return job.status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 }
 
-/** The Job is Complete or Failed: it is never synced again (LIFE-358). */
+/** True if the Job is Complete or Failed, after which it is never synced (LIFE-358). */
 export function isJobFinished(job: Job): boolean {
   return conditionOf(job, 'Complete') !== undefined || conditionOf(job, 'Failed') !== undefined;
 }
 
-/** Somebody else runs this Job (LIFE-356). */
+/** True if another program runs this Job (LIFE-356). */
 export function isManagedByOthers(job: Job): boolean {
   const { managedBy } = job.spec ?? {};
   return managedBy !== undefined && managedBy !== null && managedBy !== OWN_MANAGER;
@@ -96,12 +96,12 @@ export function isTracked(pod: Pod): boolean {
   return pod.metadata?.finalizers?.includes(TRACKING_FINALIZER) ?? false;
 }
 
-/** Only what has failed for good is replaced: with that policy, and with a pod failure policy (LIFE-360). */
+/** True if only failed pods are replaced: with that policy, and with a pod failure policy (LIFE-360). */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec?.podReplacementPolicy === 'Failed' || Boolean(spec?.podFailurePolicy);
 }
 
-/** A pod on its way out counts as failed, unless the Job waits for its phase (LIFE-360). */
+/** A terminating pod counts as failed, unless the Job waits for its phase (LIFE-360). */
 export function hasPodFailed(pod: Pod, job: Job): boolean {
   const phase = pod.status?.phase;
   if (phase === 'Failed') return true;

@@ -1,7 +1,7 @@
 import { parseTime } from '../../api/meta/time.ts';
 import type { Pod } from '../pods/pod-object.ts';
 
-/** Failures of a Job's pods in a row; times in epoch ms. */
+/** Consecutive failures of a Job's pods; times in epoch ms. */
 export interface BackOffRecord {
   readonly failures: number;
   readonly lastFailureAt: number | undefined;
@@ -11,7 +11,7 @@ export const NO_FAILURES: BackOffRecord = { failures: 0, lastFailureAt: undefine
 const FIRST_MS = 10_000;
 const MAX_MS = 600_000;
 
-/** The record after pods have ended: a success begins anew (`pkg/controller/job/backoff_utils.go`). */
+/** The record after pods have finished. A success resets it (`pkg/controller/job/backoff_utils.go`). */
 export function afterEnds(
   record: BackOffRecord,
   ends: { readonly succeeded: readonly Pod[]; readonly failed: readonly Pod[] },
@@ -26,7 +26,7 @@ export function afterEnds(
   return { failures, lastFailureAt: Math.max(...later, ...(known === undefined ? [] : [known])) };
 }
 
-/** Milliseconds until a pod may be made again; 10 s after the first failure, doubling up to 10 min. */
+/** Milliseconds until a pod may be created again: 10 s after the first failure, doubling up to 10 min. */
 export function remainingBackOff({ failures, lastFailureAt }: BackOffRecord, now: number): number {
   if (failures === 0 || lastFailureAt === undefined) return 0;
   const wait = Math.min(MAX_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16));

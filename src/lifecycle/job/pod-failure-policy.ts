@@ -2,9 +2,9 @@ import type { Pod } from '../pods/pod-object.ts';
 import type { FailurePolicyRule, Job } from './job.ts';
 
 export interface FailureVerdict {
-  /** Counted against the limits. */
+  /** True if it counts against the limits. */
   readonly counts: boolean;
-  /** Why this failure ends the Job. */
+  /** The reason if this failure fails the Job. */
   readonly failsJob?: string;
   readonly failsIndex?: boolean;
 }

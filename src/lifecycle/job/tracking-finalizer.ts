@@ -6,8 +6,8 @@ import { type Pod, PODS } from '../pods/pod-object.ts';
 import { isJobFinished, isManagedByOthers, isTracked, type Job, TRACKING_FINALIZER } from './job.ts';
 
 /**
- * Whether a pod may lose the tracking finalizer although nobody counted it (LIFE-353): no Job will ever count it.
- * @param jobOf the Job of that namespace and name, as cached
+ * True if a pod may lose the tracking finalizer without being counted, because no Job will count it (LIFE-353). @param jobOf the cached Job
+ * of that namespace and name
  */
 export function isBeyondCounting(pod: Pod, jobOf: (name: string) => Job | undefined): boolean {
   if (!isTracked(pod)) return false;
@@ -19,7 +19,7 @@ export function isBeyondCounting(pod: Pod, jobOf: (name: string) => Job | undefi
   return !isManagedByOthers(job) && isJobFinished(job);
 }
 
-/** Takes the finalizer from exactly this pod. Undefined when the pod is gone or was made anew. */
+/** Removes the finalizer from exactly this pod. Undefined if the pod is gone or was replaced. */
 export async function removeTracking(
   client: RestClient,
   pod: KubeObject,

@@ -5,9 +5,9 @@ import type { CallOptions, RestClient } from '../../client/rest/rest-client.ts';
 
 export type CreateOutcome =
   | { readonly outcome: 'created'; readonly object: KubeObject }
-  /** Another client was faster, or the object is still being deleted; its own event follows. */
+  /** Another client was faster, or the object is still being deleted. Its event follows. */
   | { readonly outcome: 'exists' }
-  /** The namespace is terminating or gone: nothing will ever be created in this one (LIFE-011). */
+  /** The namespace is terminating or gone, so creates in it never succeed again (LIFE-011). */
   | { readonly outcome: 'namespace-going' };
 
 export interface CreateRequest {
@@ -16,7 +16,7 @@ export interface CreateRequest {
   readonly options?: CallOptions;
 }
 
-/** Creates an object that every namespace has. Refusals that no repetition would change are outcomes, others are thrown. */
+/** Creates an object that every namespace has. Permanent refusals are returned as outcomes, others are thrown. */
 export async function createIfAbsent(
   client: RestClient,
   { ref, object, options }: CreateRequest,

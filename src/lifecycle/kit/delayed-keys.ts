@@ -1,16 +1,16 @@
 import type { Gauge, Metrics } from '../../base/metrics/metrics.ts';
 import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 
-/** `failed`: the last sync did not succeed, and there is another try. `later`: all is well, and there is another look. */
+/** `failed` counts keys whose last sync failed and that will be retried; `later` counts keys that are due again without a failure. */
 const REASONS = ['failed', 'later'] as const;
 
 interface Delay {
   keys: number;
-  /** Milliseconds until the first of them is due; 0 when there are none. */
+  /** Milliseconds until the first of them is due; 0 if there are none. */
   nextInMs: number;
 }
 
-/** Shows which keys of a queue wait for their time. They are looked through when the metrics are read, and only then. */
+/** Reports which keys of a queue are delayed. It walks them only when metrics are read. */
 export function reportDelayedKeys(queue: RateLimitingQueue<string>, metrics: Metrics): void {
   const labelNames = ['name', 'reason'];
   const show = (gauge: Gauge, valueOf: (delay: Delay) => number): void => {

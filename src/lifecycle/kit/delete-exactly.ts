@@ -6,7 +6,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 
 export interface ExactDeletion {
   readonly gvr: GroupVersionResource;
-  /** Exactly this object, and while `content` matters exactly this version of it (LIFE-013). */
+  /** Exactly this object, and if `content` matters exactly this version of it (LIFE-013). */
   readonly object: KubeObject;
   readonly content?: 'matters' | 'irrelevant';
   readonly propagationPolicy?: PropagationPolicy;
@@ -15,8 +15,8 @@ export interface ExactDeletion {
 }
 
 /**
- * Deletes one object with preconditions. `gone`: it was not there any more, which is success (LIFE-012). `changed`: the server holds
- * another object or version, so the caller decides again. Throws any other refusal.
+ * Deletes one object with preconditions. `gone` means that it no longer existed, which is success (LIFE-012). `changed` means that the
+ * server has another object or version, so the caller decides again. Throws any other refusal.
  */
 export async function deleteExactly(
   client: RestClient,

@@ -1,8 +1,8 @@
 import type { Counter, Metrics } from '../../base/metrics/metrics.ts';
 
 /**
- * Every deletion of this room, by the controller that made it and why (LIFE-019). Counts objects, not requests. Whoever counts
- * resources that may vanish has them forgotten.
+ * Counts every deletion of this room, by controller and reason (LIFE-019). It counts objects, not requests. A caller that counts resources
+ * of definitions removes their series when they vanish.
  */
 export function deletionCounter(metrics: Metrics): Counter {
   return metrics.counter({

@@ -25,13 +25,13 @@ export type ObjectDecision =
   | { readonly verdict: 'nothing'; readonly reason: string };
 
 export interface ObjectPerNamespaceOptions extends ControllerContext {
-  /** Names the queue in the metrics. */
+  /** The name of the queue in the metrics. */
   readonly name: string;
-  /** Namespaces processed at once. */
+  /** Number of namespaces that are processed at once. */
   readonly workers: number;
   readonly gvr: GroupVersionResource;
   readonly objectName: string;
-  /** Pure. `existing` and what an `update` carries on from it keep its uid and resource version. */
+  /** Pure. In an `update`, the object keeps the uid and resource version of `existing`. */
   readonly decide: (namespace: KubeObject | undefined, existing: KubeObject | undefined) => ObjectDecision;
 }
 
@@ -39,8 +39,8 @@ const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' };
 const SETTLED: SyncOutcome = { next: 'settled' };
 
 /**
- * Keeps one object of a fixed name in every namespace as a decision wants it. Caches namespaces and the objects of that
- * name, and nothing else; while all is as it should be, no request is made.
+ * Keeps one object with a fixed name in every namespace, as a decision requires. It caches only namespaces and the objects of that name,
+ * and sends no requests while all is right.
  */
 export class ObjectPerNamespace implements Service {
   readonly #options: ObjectPerNamespaceOptions;
@@ -87,14 +87,14 @@ export class ObjectPerNamespace implements Service {
     return SETTLED;
   }
 
-  /** The object carries the resource version on which the decision rests: the server refuses it when that is old. */
+  /** The object has the resource version on which the decision rests, so that the server refuses an outdated write. */
   async #update(namespace: string, object: KubeObject, signal: AbortSignal): Promise<SyncOutcome> {
     const { client, gvr, objectName } = this.#options;
     try {
       await client.update({ gvr, namespace, name: objectName }, object, { signal });
       return SETTLED;
     } catch (error) {
-      // The event of its deletion is on its way, and brings the namespace back.
+      // The event of its deletion follows and triggers the namespace again.
       if (isObjectNotFound(error, objectName)) return SETTLED;
       if (isConflict(error)) return { next: 'back-off' };
       throw error;

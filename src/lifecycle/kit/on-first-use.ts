@@ -9,32 +9,32 @@ import { type SharedContext, SharedInformers } from './shared-informers.ts';
 /** A resource whose first object starts a controller. */
 export interface WakingResource {
   readonly gvr: GroupVersionResource;
-  /** Only objects of this namespace count. */
+  /** Counts only objects of this namespace. */
   readonly namespace?: string;
-  /** Only objects that were first seen like this count. */
+  /** Counts only objects that satisfied this when they were first seen. */
   readonly when?: (object: KubeObject) => boolean;
 }
 
-/** A controller that is loaded when the first object appears that it is about. */
+/** A controller that is loaded when the first object of its kinds appears. */
 export interface OnDemandController {
   /** kube-controller-manager's name. */
   readonly name: string;
-  /** One object of any of them starts the controller. Empty: it starts at once. */
+  /** One object of any of these starts the controller. If empty, it starts at once. */
   readonly wakes: readonly WakingResource[];
   load(context: SharedContext): Promise<Service>;
 }
 
 export interface OnFirstUseOptions extends ControllerContext {
   readonly controllers: readonly OnDemandController[];
-  /** The client, randomness and log of one controller; the shared caches have those of the options. */
+  /** The client, randomness and log of one controller; shared caches have those of the options. */
   readonly contextOf: (name: string) => ControllerContext;
-  /** Around the loading of a module, for who wants to know that it is under way. */
+  /** Wraps the loading of a module, for callers that track it. */
   readonly loading?: <T>(load: () => Promise<T>) => Promise<T>;
 }
 
 /**
  * Starts controllers when they are first needed (designs/0020-controllers-start-with-their-kind.md). Invariant: a kind without objects
- * costs one watch, and none of the code of its controllers is loaded.
+ * costs one watch, and the code of its controllers is not loaded.
  */
 export class OnFirstUse implements Service {
   readonly #options: OnFirstUseOptions;
@@ -43,7 +43,7 @@ export class OnFirstUse implements Service {
     this.#options = options;
   }
 
-  /** Rejects with what keeps a controller from being loaded. */
+  /** Rejects with the error if a controller cannot be loaded. */
   async run(signal: AbortSignal): Promise<void> {
     const { client, clock, random, logger, controllers } = this.#options;
     // One listener or two for each controller and each cache.
@@ -66,7 +66,7 @@ export class OnFirstUse implements Service {
   }
 }
 
-/** Resolves when there is an object; rejects with an AbortError when the signal is aborted before. */
+/** Resolves when there is an object. Rejects with an AbortError if the signal is aborted first. */
 async function firstObject(
   wakes: readonly WakingResource[],
   informers: SharedInformers,

@@ -13,39 +13,39 @@ import { reportDelayedKeys } from './delayed-keys.ts';
 
 /** The source that a controller reads: an `Informer`, as far as the loop is concerned. */
 export interface Cache extends Service {
-  /** Resolves when the first list is in; rejects with an AbortError when `signal` is aborted before. */
+  /** Resolves after the first list. Rejects with an AbortError if `signal` is aborted first. */
   waitForSync(signal: AbortSignal): Promise<void>;
 }
 
 export type SyncOutcome =
-  /** Nothing to do until the key is triggered again. */
+  /** Nothing is left to do until the next event of the key. */
   | { readonly next: 'settled' }
-  /** All well, but not at the goal: once more after this time. */
+  /** Successful, but not at the goal: sync again after this time. */
   | { readonly next: 'later'; readonly afterMs: number }
-  /** It failed in part and said so; again when the back-off allows. */
+  /** A part failed and was logged: sync again with back-off. */
   | { readonly next: 'back-off' };
 
 export interface ReconcileLoopOptions {
-  /** Names the queue in the metrics. */
+  /** The name of the queue in the metrics. */
   readonly name: string;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Run by the loop; no sync begins before all have their first list (LIFE-001). */
+  /** The loop runs them, and begins no sync before all have their first list (LIFE-001). */
   readonly caches: readonly Cache[];
   /** Keys synced at once. */
   readonly workers: number;
-  /** Longest wait of a key that fails; 1000 s in general (LIFE-003). There is no last attempt: only the pace is bounded. */
+  /** Maximum back-off of a key; 1000 s in general (LIFE-003). Retries never stop. */
   readonly backOffCapMs?: number;
-  /** Failures in a row after which a key is dropped until its next event. Unless given there is no last attempt. */
+  /** Number of consecutive failures after which a key is dropped until its next event. By default, retries never stop. */
   readonly maxRetries?: number;
-  /** Brings one key to its goal. An error is logged and retried, like `back-off`. The signal is the loop's own. */
+  /** Brings one key to its goal. An error is logged and retried, like `back-off`. The signal belongs to the loop. */
   readonly sync: (key: string, signal: AbortSignal) => Promise<SyncOutcome>;
-  /** Keys to process again periodically, whatever the events were. */
+  /** Keys to sync periodically, without events. */
   readonly resync?: { readonly everyMs: number; readonly keys: () => Iterable<string> };
 }
 
-/** Caches in front, a rate-limited queue, and workers behind it: how the controllers of this room run. Runs once. */
+/** Caches, a rate-limited queue, and workers: the loop that the controllers of this room run in. Runs once. */
 export class ReconcileLoop implements Service {
   readonly #options: ReconcileLoopOptions;
   readonly #queue: RateLimitingQueue<string>;
@@ -59,7 +59,7 @@ export class ReconcileLoop implements Service {
     reportDelayedKeys(this.#queue, metrics);
   }
 
-  /** Something changed about this key. It is synced after `delayMs`; without one at once, also if it waits for a retry. */
+  /** Triggers the key. It is synced after `delayMs`; without it at once, even if it waits for a retry. */
   trigger(key: string, delayMs = 0): void {
     if (delayMs > 0) this.#queue.addAfter(key, delayMs);
     else if (!this.#queue.wake(key)) this.#queue.add(key);
@@ -69,7 +69,7 @@ export class ReconcileLoop implements Service {
     const { caches, workers, resync } = this.#options;
     using own = linkSignals(outerSignal);
     const { signal } = own;
-    // Every request in flight listens to it; how many those are is bounded by the workers and what one sync does at once.
+    // Every request in flight listens to it; the workers and the parallelism of one sync bound their number.
     setMaxListeners(0, signal);
     const stop = (): void => this.#queue.shutDown();
     signal.addEventListener('abort', stop, { once: true });
@@ -99,7 +99,7 @@ export class ReconcileLoop implements Service {
     }
   }
 
-  /** Ends with the queue: what still waits in it when the loop is stopped is taken and dropped. */
+  /** Ends with the queue: keys that wait when the loop stops are taken and dropped. */
   async #work(signal: AbortSignal): Promise<void> {
     for (;;) {
       const got = await this.#queue.get();

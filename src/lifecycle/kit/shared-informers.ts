@@ -8,13 +8,13 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ControllerContext } from './object-per-namespace.ts';
 import type { Cache } from './reconcile-loop.ts';
 
-/** Index of every shared cache: the objects of a namespace. */
+/** An index of every shared cache: the objects of a namespace. */
 export const BY_NAMESPACE = 'namespace';
-/** Index of every shared cache: the objects whose controller reference has this uid, or {@link orphansOf} a namespace. */
+/** An index of every shared cache: the objects whose controller reference has this uid, or {@link orphansOf} a namespace. */
 export const BY_CONTROLLER = 'controller';
-/** The value of {@link BY_CONTROLLER} for the objects of a namespace that have no controller. No uid has a slash. */
+/** The value of {@link BY_CONTROLLER} for a namespace's objects without a controller. No uid contains a slash. */
 export const orphansOf = (namespace: string): string => `${namespace}/`;
-/** Index of pods: the pods whose `spec.nodeName` is this. */
+/** An index of pods: those with this `spec.nodeName`. */
 export const BY_NODE = 'node';
 
 /** The options of a controller that reads shared caches. */
@@ -27,11 +27,11 @@ export interface SharedInformersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Life of all caches. */
+  /** The lifetime of all caches. */
   readonly signal: AbortSignal;
 }
 
-/** One cache and one watch for each resource, whoever asks for it. A cache that nobody asks for does not exist. */
+/** One cache and one watch for each resource, whatever the number of readers. A resource without readers has no cache. */
 export class SharedInformers {
   readonly #options: SharedInformersOptions;
   readonly #caches = new Map<string, SharedCache>();
@@ -41,7 +41,7 @@ export class SharedInformers {
     this.#options = options;
   }
 
-  /** The cache of a resource, or of one namespace of it; it runs from now on. */
+  /** The cache of a resource, or of one namespace of it. It runs from the first call on. */
   of<T extends KubeObject = KubeObject>(gvr: GroupVersionResource, namespace?: string): SharedCache<T> {
     const id = `${gvr.group}/${gvr.version}/${gvr.resource}/${namespace ?? ''}`;
     let cache = this.#caches.get(id);
@@ -63,7 +63,7 @@ export class SharedInformers {
     return cache as unknown as SharedCache<T>;
   }
 
-  /** Resolves when the signal is aborted and no cache runs any more. */
+  /** Resolves when the signal is aborted and no cache runs. */
   async ended(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -89,12 +89,12 @@ export class SharedCache<T extends KubeObject = KubeObject> implements Cache {
     return this.#informer.size;
   }
 
-  /** Everything up to this resource version has been seen; empty before the first list. */
+  /** All changes up to this resource version have been seen; empty before the first list. */
   get resourceVersion(): string {
     return this.#informer.resourceVersion;
   }
 
-  /** The cache runs already; resolves when the reader's signal is aborted. */
+  /** The cache already runs; resolves when the reader's signal is aborted. */
   run(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted) resolve();

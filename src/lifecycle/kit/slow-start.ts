@@ -5,8 +5,8 @@ export interface SlowStartOutcome {
 }
 
 /**
- * Calls `create` up to `count` times in batches of 1, 2, 4, … (LIFE-010). A failure ends it after its batch, so a refused template costs
- * one call a sync, and not `count`.
+ * Calls `create` up to `count` times in batches of 1, 2, 4, … (LIFE-010). After a failure it stops with the current batch, so a refused
+ * template costs one call per sync instead of `count`.
  */
 export async function slowStart(count: number, create: (index: number) => Promise<void>): Promise<SlowStartOutcome> {
   let successes = 0;

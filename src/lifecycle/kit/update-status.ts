@@ -4,8 +4,8 @@ import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
 /**
- * Writes the status of an object, and once more on its live state when that has changed meanwhile. Undefined when the object is gone or
- * another has its name. Throws a second conflict, so that the sync is tried again.
+ * Writes the status of an object, and once more on its live state if that has changed. Undefined if the object is gone or another one has
+ * its name. Throws a second conflict, so that the sync is retried.
  */
 export async function updateStatus<T extends KubeObject>(
   client: RestClient,

@@ -31,13 +31,13 @@ export type ContentOutcome =
       readonly podEstimateSeconds: number;
       readonly failure?: string;
     }
-  /** It could not even be listed: whatever was in the namespace may still be. */
+  /** It could not be listed, so its objects may still exist. */
   | { readonly state: 'unknown'; readonly failure: string };
 
 export interface NamespaceContentOptions {
   readonly client: RestClient;
   readonly logger: Logger;
-  /** As in `kit/deletion-counter.ts`. */
+  /** The same as in `kit/deletion-counter.ts`. */
   readonly deletions: Counter;
   readonly namespace: string;
   readonly secondsSinceDeletion: number;
@@ -46,15 +46,15 @@ export interface NamespaceContentOptions {
 
 /** Objects a page, so that a full namespace does not fill the memory. */
 const PAGE_SIZE = 500;
-/** Objects deleted at once where the server cannot delete collections. */
+/** Number of concurrent deletions if the server cannot delete collections. */
 const DELETIONS_IN_FLIGHT = 8;
-/** A server that does not answer costs a worker no more than this. */
+/** Timeout of a request, so that a server that does not answer delays a worker only this long. */
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Everything in the namespace goes anyway, so nothing needs to wait for its dependents (LIFE-450). */
+/** Everything in the namespace is deleted anyway, so no deletion waits for its dependents (LIFE-450). */
 const BACKGROUND: DeleteOptions = { propagationPolicy: 'Background' };
 const EMPTY: ContentOutcome = { state: 'empty' };
 
-/** Deletes what is in one terminating namespace, resource by resource, and says what is left. Lives for one pass. */
+/** Deletes the content of one terminating namespace, resource by resource, and reports the rest. It is used for one pass. */
 export class NamespaceContent {
   readonly #options: NamespaceContentOptions;
 
@@ -63,8 +63,8 @@ export class NamespaceContent {
   }
 
   /**
-   * Most resources have nothing in most namespaces, so one small LIST comes first and is all there is to them; nothing
-   * can be created after it, because the namespace is terminating. Never rejects but for the abortion of the pass.
+   * Most resources have no objects in most namespaces, so a small LIST comes first and usually suffices; nothing can be created after it,
+   * because the namespace is terminating. Rejects only if the pass is aborted.
    */
   async remove(resource: NamespacedResource): Promise<ContentOutcome> {
     try {
@@ -79,7 +79,7 @@ export class NamespaceContent {
     }
   }
 
-  /** How many there are. `unlisted`: the server has no such path, or does not list it. */
+  /** Number of objects. `unlisted` if the server has no such path, or does not list it. */
   async #look(resource: NamespacedResource): Promise<number | 'unlisted'> {
     try {
       const { items, metadata } = await this.#list(resource, { limit: 1, accept: ACCEPT_METADATA_LIST_JSON });
@@ -109,7 +109,7 @@ export class NamespaceContent {
     await client.request({
       method: 'DELETE',
       path: pathOf({ gvr: resource, namespace }),
-      // The answer lists what was deleted; nobody reads it, so let it be short.
+      // The answer lists the deleted objects, which are not used, so the shortest form is requested.
       accept: ACCEPT_METADATA_LIST_JSON,
       body: Buffer.from(JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', ...BACKGROUND })),
       timeoutMs: REQUEST_TIMEOUT_MS,
@@ -117,7 +117,7 @@ export class NamespaceContent {
     });
   }
 
-  /** One by one, each only if it is still the object that was listed (LIFE-013). */
+  /** Deletes one by one, each only if it is still the listed object (LIFE-013). */
   async #deleteEach(resource: NamespacedResource): Promise<string | undefined> {
     const inFlight = new Semaphore({ permits: DELETIONS_IN_FLIGHT, maxWaiting: PAGE_SIZE });
     let failure: string | undefined;
@@ -140,12 +140,12 @@ export class NamespaceContent {
       this.#count(resource, 1);
       return undefined;
     } catch (error) {
-      // Gone (LIFE-450), or another object by now: the LIST that follows knows.
+      // Gone (LIFE-450), or replaced by another object, which the following LIST shows.
       return isNotFound(error) || isConflict(error) ? undefined : this.#failed(resource, error);
     }
   }
 
-  /** Counts what is there after the deletion, page by page. */
+  /** Counts the remaining objects after the deletion, page by page. */
   async #verify(resource: NamespacedResource, failure: string | undefined): Promise<ContentOutcome> {
     const { namespace, secondsSinceDeletion } = this.#options;
     const pods = resource.group === '' && resource.resource === 'pods';
@@ -176,10 +176,10 @@ export class NamespaceContent {
     };
   }
 
-  /** The pages of one consistent list; none when the server no longer offers the resource. */
+  /** The pages of one consistent list; none if the server no longer offers the resource. */
   async *#pages(resource: NamespacedResource, accept: string): AsyncGenerator<KubeList> {
     let token: string | undefined;
-    // Ends: the server's tokens lead through one snapshot.
+    // The loop is bounded: the server's tokens lead through one snapshot.
     do {
       let page: KubeList;
       try {
@@ -193,7 +193,7 @@ export class NamespaceContent {
     } while (token !== undefined && token !== '');
   }
 
-  /** Without a resource version: what the server has now, not what a cache remembers. */
+  /** Without a resource version, so that the server returns its current state and not that of a cache. */
   #list(
     resource: NamespacedResource,
     { limit, accept, token }: { limit: number; accept: string; token?: string | undefined },
@@ -222,8 +222,8 @@ export class NamespaceContent {
 const CONTROLLER = 'namespace-controller';
 
 /**
- * Forgets what was counted of resources that are not served any more. Counts that a pass under way still adds are removed at the next discovery,
- * which comes before anything else is counted. Counts of groups that could not be read stay.
+ * Removes the counts of resources that are no longer served. A pass in progress may still add some; the next discovery removes them before
+ * anything else is counted. Counts of groups that could not be read stay.
  */
 export function forgetVanished(
   deletions: Counter,
@@ -247,7 +247,7 @@ function labelsOf(resource: NamespacedResource, result: 'ok' | 'error') {
   };
 }
 
-/** 405, or a 404 for the path: the resource, or the verb, is not there (any more). */
+/** 405, or a 404 for the path: the resource, or the verb, does not exist (any more). */
 function isNotOffered(error: unknown): boolean {
   return isNotFound(error) || isMethodNotSupported(error);
 }

@@ -18,21 +18,21 @@ export interface NamespaceControllerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Namespaces emptied at once; 10 in Kubernetes. */
+  /** Number of namespaces that are emptied at once; 10 in Kubernetes. */
   readonly concurrentNamespaceSyncs?: number;
   /**
-   * Time between a namespace's deletion and the first read of its content. With several API servers 5 s, as upstream: one of
-   * them may admit a write before it sees the deletion. With one server nothing can slip in: 0 (LIFE-449).
+   * Delay between a namespace's deletion and the first read of its content. With several API servers 5 s, as upstream, because one of them
+   * may admit a write before it sees the deletion. With one server it is 0 (LIFE-449).
    */
   readonly deletionDelayMs?: number;
-  /** Terminating namespaces are processed at least this often; 5 minutes in Kubernetes. */
+  /** Maximum interval between syncs of a terminating namespace; 5 minutes in Kubernetes. */
   readonly resyncMs?: number;
 }
 
 const RESYNC_MS = 5 * 60_000;
 const BACK_OFF_CAP_MS = 60_000;
 
-/** Empties namespaces that are deleted, and then lets them go (lifecycle.md 13.1). Costs nothing for those that live. */
+/** Empties deleted namespaces and then removes their finalizer (LIFE-440). Live namespaces cost nothing. */
 export class NamespaceController implements Service {
   readonly #options: NamespaceControllerOptions;
 
@@ -67,7 +67,7 @@ export class NamespaceController implements Service {
       added(namespace) {
         if (isTerminating(namespace)) loop.trigger(nameOf(namespace), deletionDelayMs);
       },
-      // Only the deletion itself: what changes later is mostly the conditions that this controller writes.
+      // Only the deletion itself counts, because later changes are mostly the conditions that this controller writes.
       updated(previous, namespace) {
         if (isTerminating(namespace) && !isTerminating(previous)) loop.trigger(nameOf(namespace), deletionDelayMs);
       },

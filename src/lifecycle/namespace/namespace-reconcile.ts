@@ -1,36 +1,36 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 
 /**
- * The decisions of the namespace controller ( upstream `pkg/controller/namespace/deletion`). Pure: the
- * controller observes, deletes and lists, and passes its findings to {@link decideAfterPass}.
+ * The decisions of the namespace controller (upstream `pkg/controller/namespace/deletion`). Pure: the controller observes, deletes and
+ * lists, and passes the results to {@link decideAfterPass}.
  */
 
-/** The rest of one resource in the namespace after a deletion pass. */
+/** The remaining objects of one resource after a deletion pass. */
 export interface Remaining {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   /** Instances still listed. */
   readonly count: number;
-  /** How many instances carry each finalizer. */
+  /** Number of objects with each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
-  /** Instances that carry no finalizer and are not terminating gracefully: something re-creates them, or the server failed. */
+  /** Objects that have no finalizer and are not terminating gracefully: another program re-creates them, or the server failed. */
   readonly unexpected: number;
 }
 
 export interface PassReport {
   readonly remaining: readonly Remaining[];
-  /** Why the server would not even say which groups it has; undefined when it did. */
+  /** The error if the server did not return its groups; otherwise undefined. */
   readonly discoveryError?: string;
   /** Group versions that discovery could not read, with the reason. */
   readonly discoveryFailures: Readonly<Record<string, string>>;
-  /** The problem of each group version whose name does not parse. */
+  /** The problems of group versions with malformed names. */
   readonly unparsableGroupVersions: readonly string[];
-  /** The failures of single resources; the others were processed all the same (LIFE-443). */
+  /** The failures of single resources; the others were still processed (LIFE-443). */
   readonly contentFailures: readonly string[];
-  /** Seconds until the slowest pod is expected to be gone; 0 when none is waited for (LIFE-441). */
+  /** Seconds until the slowest pod should be gone; 0 if none is awaited (LIFE-441). */
   readonly podEstimateSeconds: number;
-  /** Pods were left, so nothing else was touched in this pass (LIFE-441). */
+  /** Pods were left, so no other resource was deleted in this pass (LIFE-441). */
   readonly podsFirst: boolean;
 }
 
@@ -48,25 +48,25 @@ export type PassDecision =
   | { readonly verdict: 'finalize'; readonly reason: 'content-removed' }
   | {
       readonly verdict: 'retry';
-      /** Milliseconds; undefined leaves the wait to the queue's back-off. */
+      /** Milliseconds; undefined leaves the delay to the queue's back-off. */
       readonly afterMs: number | undefined;
       readonly reason: 'discovery-failed' | 'content-failed' | 'content-remains';
     };
 
-/** The action for a namespace as it is now (LIFE-440). */
+/** The action for a namespace in its current state (LIFE-440). */
 export type NamespaceStep = 'ignore' | 'mark-terminating' | 'delete-content' | 'done';
 
-/** Name of the finalizer in `spec.finalizers` that is ours to remove. */
+/** The name of the finalizer in `spec.finalizers` that this controller removes. */
 export const NAMESPACE_FINALIZER = 'kubernetes';
 
-/** Items with finalizers are expected to be gone after this long, in seconds (LIFE-444). */
+/** Estimated seconds until items with finalizers are gone (LIFE-444). */
 const FINALIZER_ESTIMATE_SECONDS = 15;
-/** Remaining content is read again no sooner than this. */
+/** Minimum delay before remaining content is read again. */
 const SHORTEST_WAIT_MS = 250;
 
 const phaseOf = (namespace: KubeObject): unknown => (namespace['status'] as { phase?: unknown } | undefined)?.phase;
 
-/** The namespace's own finalizers; not those of its metadata. */
+/** The namespace's `spec.finalizers`, not those of its metadata. */
 export function specFinalizers(namespace: KubeObject): readonly string[] {
   const finalizers = (namespace['spec'] as { finalizers?: unknown } | undefined)?.finalizers;
   return Array.isArray(finalizers) ? finalizers.filter((name): name is string => typeof name === 'string') : [];
@@ -79,9 +79,9 @@ export function decideNamespaceStep(namespace: KubeObject): NamespaceStep {
 }
 
 /**
- * Finalized only if nothing is left and nothing is unknown (LIFE-442). Content that remains is awaited for half its
- * estimate and a second, as upstream does, but at first only for half the time the deletion has taken so far: most
- * finalizers are removed within milliseconds, and the looks get rarer as the wait gets longer.
+ * The namespace is finalized only if nothing is left and nothing is unknown (LIFE-442). Remaining content is read again after half its
+ * estimate and a second, as upstream, but at first after half of the time that the deletion has taken so far: most finalizers are removed
+ * within milliseconds, and longer waits need rarer reads.
  */
 export function decideAfterPass(report: PassReport, msSinceDeletion: number): PassDecision {
   if (report.contentFailures.length > 0) return { verdict: 'retry', afterMs: undefined, reason: 'content-failed' };
@@ -102,7 +102,7 @@ export function decideAfterPass(report: PassReport, msSinceDeletion: number): Pa
   return { verdict: 'retry', afterMs, reason: 'content-remains' };
 }
 
-/** The message about items that still exist although nothing holds them (LIFE-444); undefined when there are none. */
+/** The message about items that still exist although nothing holds them (LIFE-444); undefined if there are none. */
 export function unexpectedItems(namespace: string, remaining: Remaining): string | undefined {
   if (remaining.unexpected === 0) return undefined;
   const { group, version, resource } = remaining;
@@ -147,7 +147,7 @@ interface ConditionRule {
   readonly trueReason: string;
   readonly falseReason: string;
   readonly falseMessage: string;
-  /** Message while the condition holds; undefined when it does not. */
+  /** The message while the condition is true; otherwise undefined. */
   message(report: PassReport): string | undefined;
 }
 
@@ -192,8 +192,8 @@ const conditionRules: readonly ConditionRule[] = [
 ];
 
 /**
- * The namespace's conditions after a pass: ours replaced, foreign ones kept. Undefined when nothing changed, so that
- * nothing is written (LIFE-445). `now` is RFC 3339.
+ * The namespace's conditions after a pass: ours replaced, foreign ones kept. Undefined if nothing changed, so that nothing is written
+ * (LIFE-445). `now` is in RFC 3339.
  */
 export function nextConditions(
   previous: readonly NamespaceCondition[],
@@ -226,8 +226,8 @@ interface PodLike {
 }
 
 /**
- * Seconds until the namespace's pods are expected to be gone: the longest grace of those that still run, 0 once that much
- * time has passed since the namespace's deletion (LIFE-441).
+ * Seconds until the namespace's pods should be gone: the longest grace period of running pods, or 0 once that time has passed since the
+ * namespace's deletion (LIFE-441).
  */
 export function podEstimateSeconds(pods: readonly PodLike[], secondsSinceDeletion: number): number {
   const running = pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed');

@@ -29,9 +29,11 @@ const PODS: NamespacedResource = {
   verbs: ['delete', 'deletecollection', 'list'],
 };
 
-/** Resources of one namespace that are worked on at once (LIFE-451); with the workers, the bound of all requests in flight. */
+/**
+ * Number of resources of one namespace that are processed at once (LIFE-451). Together with the workers it bounds the requests in flight.
+ */
 const RESOURCES_IN_FLIGHT = 8;
-/** A namespace that changes under our hands more often than this waits for the back-off of its key (LIFE-448). */
+/** Maximum number of write attempts to a namespace that changes concurrently. Beyond it, the key backs off (LIFE-448). */
 const MAX_CONFLICTS = 5;
 const SETTLED: SyncOutcome = { next: 'settled' };
 
@@ -40,7 +42,7 @@ export interface NamespacedResourcesDeleterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly deletions: Counter;
-  /** The resources that the server serves; begins after the call, see `shared-discovery.ts`. */
+  /** Discovers the server's resources. The discovery begins after the call, see `shared-discovery.ts`. */
   readonly discover: (signal: AbortSignal) => Promise<DiscoveryResult>;
 }
 
@@ -52,7 +54,7 @@ export class NamespacedResourcesDeleter {
     this.#options = options;
   }
 
-  /** One pass over one namespace (LIFE-440). Its errors concern the namespace itself, not its content. */
+  /** One pass over one namespace (LIFE-440). It throws only errors about the namespace itself, not about its content. */
   async delete(name: string, signal: AbortSignal): Promise<SyncOutcome> {
     let namespace = await this.#read(name, signal);
     if (namespace !== undefined && decideNamespaceStep(namespace) === 'mark-terminating') {
@@ -76,7 +78,7 @@ export class NamespacedResourcesDeleter {
     return { next: 'back-off' };
   }
 
-  /** Pods go first and alone, everything else together (LIFE-441, LIFE-451). */
+  /** Pods are deleted first and alone, all other resources in parallel (LIFE-441, LIFE-451). */
   async #deleteContent(namespace: KubeObject, signal: AbortSignal): Promise<PassReport> {
     const found = await this.#discover(signal);
     const { client, logger, deletions } = this.#options;
@@ -97,7 +99,7 @@ export class NamespacedResourcesDeleter {
     return reportOf(found, outcomes, 'everything');
   }
 
-  /** The resources that can be deleted, and the groups unknown to discovery: these keep the namespace, but stop nothing else (LIFE-442). */
+  /** The deletable resources, and the groups that discovery could not read: these keep the namespace, but stop nothing else (LIFE-442). */
   async #discover(signal: AbortSignal): Promise<Discovered> {
     try {
       const discovered = await this.#options.discover(signal);
@@ -133,7 +135,7 @@ export class NamespacedResourcesDeleter {
     return now - (parseTime(namespace.metadata?.deletionTimestamp ?? '') ?? now);
   }
 
-  /** Undefined when there is no such namespace. */
+  /** Undefined if there is no such namespace. */
   async #read(name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
     try {
       return await this.#options.client.get({ gvr: NAMESPACES, name }, { signal });
@@ -144,8 +146,8 @@ export class NamespacedResourcesDeleter {
   }
 
   /**
-   * Writes what `change` makes of the namespace, of a fresh one after a conflict as long as it is the same namespace
-   * (LIFE-448). Resolves with the namespace as it is then, unwritten when `change` sees no need; undefined when it is gone.
+   * Writes the result of `change` on the namespace, or after a conflict on a fresh read, as long as it is the same namespace (LIFE-448).
+   * Resolves with its final state, unwritten if `change` returns undefined; undefined if it is gone.
    */
   async #write(
     namespace: KubeObject,
@@ -170,7 +172,7 @@ export class NamespacedResourcesDeleter {
 
 interface NamespaceWrite {
   readonly subresource: 'status' | 'finalize';
-  /** Undefined: leave it as it is. */
+  /** Undefined to leave it unchanged. */
   readonly change: (namespace: KubeObject) => KubeObject | undefined;
   readonly signal: AbortSignal;
 }
@@ -209,7 +211,7 @@ function terminating(namespace: KubeObject): KubeObject | undefined {
   return { ...namespace, status: { ...(namespace['status'] as object | undefined), phase: 'Terminating' } };
 }
 
-/** Without our own entry; those of others stay, and with them the namespace (LIFE-447). */
+/** Removes only our own finalizer; others keep the namespace (LIFE-447). */
 function finalized(namespace: KubeObject): KubeObject | undefined {
   const held = specFinalizers(namespace);
   const finalizers = held.filter((name) => name !== NAMESPACE_FINALIZER);

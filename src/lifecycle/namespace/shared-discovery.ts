@@ -1,11 +1,10 @@
 /**
- * Lets concurrent syncs share a discovery without ever using one that began before they asked: content of a kind that
- * the server did not know yet could have come into the namespace in between. So at most one runs and one waits,
- * however many namespaces go at once.
+ * Lets concurrent syncs share a discovery, but never one that began before their request, because objects of a kind that was not served
+ * then could have been created since. At most one runs and one waits, for any number of namespaces.
  */
 export class SharedDiscovery<T> {
   readonly #discover: (signal: AbortSignal) => Promise<T>;
-  /** Settles, and never rejects, when the one under way has ended. */
+  /** Settles, and never rejects, when the current one has ended. */
   #running: Promise<void> | undefined;
   #waiting: Promise<T> | undefined;
 
@@ -13,9 +12,9 @@ export class SharedDiscovery<T> {
     this.#discover = discover;
   }
 
-  /** The result of a discovery that begins after this call; rejects as it does. All who ask stop by the same signal. */
+  /** The result of a discovery that begins after this call; rejects with its error. All callers share one signal. */
   next(signal: AbortSignal): Promise<T> {
-    // Asked first: what waits stays in front of the door for a moment after the one before it has ended.
+    // A waiting discovery is checked first, because it is still registered for a moment after the previous one ended.
     if (this.#waiting !== undefined) return this.#waiting;
     if (this.#running === undefined) return this.#begin(signal);
     this.#waiting = this.#running.then(() => {

@@ -1,9 +1,9 @@
 import type { Node } from '../pods/pod-object.ts';
 
-/** The answer of a source about the machine of a node. `unknown`: it has no answer, so nothing happens to the node. */
+/** The state of a node's machine. `unknown` means that the source has no answer, so the node is not changed. */
 export type InstanceState = 'exists' | 'shutDown' | 'absent' | 'unknown';
 
-/** The source of truth about machines. It throws when it cannot answer at all; its message is logged, and no node is touched. */
+/** The source of truth about machines. If it cannot answer, it throws; the message is logged and no node is changed. */
 export interface InstanceSource {
   /** For log lines, like `inventory /etc/kubegc/nodes`. */
   readonly name: string;
@@ -11,12 +11,12 @@ export interface InstanceSource {
   states(nodes: readonly Node[], signal: AbortSignal): Promise<ReadonlyMap<string, InstanceState>>;
 }
 
-/** The machines of an inventory: names or provider ids, each alone or with ` shutdown` behind it; `#` begins a comment. */
+/** The machines of an inventory: names or provider ids, optionally followed by ` shutdown`. `#` begins a comment. */
 export type Inventory = ReadonlyMap<string, 'exists' | 'shutDown'>;
 
 /**
- * Reads an inventory: a JSON list of strings and of objects with `name` or `providerID` and `shutdown`, or one machine a line. Throws
- * for text that is neither, and for an empty one: an empty file is a mistake far more often than a cluster without machines.
+ * Parses an inventory: a JSON list of strings and of objects with `name` or `providerID` and `shutdown`, or one machine per line. Throws
+ * for other text, and for an empty one, because an empty file is more often a mistake than a cluster without machines.
  */
 export function parseInventory(text: string): Inventory {
   const trimmed = text.trim();
@@ -55,7 +55,7 @@ function fromJson(text: string): Inventory {
   return machines;
 }
 
-/** The state of a node by an inventory that names its machine or its provider id. */
+/** The state of a node by an inventory, which contains its name or its provider id. */
 export function stateIn(inventory: Inventory, node: Node): InstanceState {
   const { providerID = '' } = node.spec ?? {};
   return (
@@ -63,7 +63,7 @@ export function stateIn(inventory: Inventory, node: Node): InstanceState {
   );
 }
 
-/** A source that reads the whole inventory once a pass. */
+/** A source that reads the whole inventory in each pass. */
 export function inventorySource(name: string, read: (signal: AbortSignal) => Promise<string>): InstanceSource {
   return {
     name,

@@ -16,9 +16,9 @@ import type { SourceSpec } from './source-spec.ts';
 
 export interface NodeExistenceSettings {
   readonly source: SourceSpec;
-  /** Between two passes; 5 s. */
+  /** Interval between two passes; 5 s. */
   readonly periodMs?: number;
-  /** Share of all nodes that one pass may delete, 0 to 1; 0.1. One node may always go. */
+  /** Maximum share of all nodes that one pass may delete, 0 to 1; 0.1. One node may always be deleted. */
   readonly maxDeleteFraction?: number;
 }
 
@@ -28,7 +28,7 @@ const NODE_KIND = { apiVersion: 'v1', kind: 'Node' };
 const CONTROLLER = 'cloud-node-lifecycle-controller';
 const PERIOD_MS = 5000;
 const MAX_DELETE_FRACTION = 0.1;
-/** Between two events that say that too many nodes are missing. */
+/** Interval between two Events about too many missing nodes. */
 const BLOCKED_EVENT_MS = 300_000;
 
 /** Deletes nodes whose machine is gone, and taints those whose machine is shut down (`cloud-node-lifecycle`). */
@@ -122,7 +122,7 @@ export class NodeExistenceController implements Service {
       message: `Deleting node ${name} because it does not exist in the cloud provider`,
     });
     try {
-      // The version too: the node may have become Ready since.
+      // The version is a precondition too, because the node may have become Ready since.
       const result = await deleteExactly(client, { gvr: NODES, object: node, signal });
       this.#deletions.inc({ controller: CONTROLLER, resource: 'nodes', reason: 'instanceGone', result });
       logger.info('deleted a node whose instance is gone', { name, source: this.#source.name, result });
@@ -146,7 +146,7 @@ export class NodeExistenceController implements Service {
       );
       logger.info('changed the shutdown taint of a node', { name, reason: decision.reason });
     } catch (thrown) {
-      // Somebody else wrote first, or the node is gone: the next pass decides again.
+      // Another client was faster, or the node is gone; the next pass decides again.
       if (signal.aborted || isConflict(thrown) || isObjectNotFound(thrown, name)) return;
       logger.warn('failed to write the taints of a node, will retry', { name, error: asError(thrown).message });
     }

@@ -9,7 +9,7 @@ export type NodeDecision =
   | { readonly verdict: 'setTaints'; readonly reason: 'shutDown' | 'readyAgain'; readonly taints: readonly Taint[] };
 
 /**
- * Decides about one node (LIFE-170 to LIFE-173). A Ready node is never deleted, whatever the source says: a machine that answers
+ * Decides about one node (LIFE-170 to LIFE-173). A Ready node is never deleted, whatever the source says, because a machine that answers
  * exists. A node without a Ready condition counts as not ready.
  */
 export function decideNode(node: Node, state: InstanceState): NodeDecision {
@@ -31,14 +31,14 @@ export function decideNode(node: Node, state: InstanceState): NodeDecision {
 
 const isReady = (node: Node): boolean => readyConditionOf(node)?.status === 'True';
 
-/** The nodes whose machines are to be asked about: a Ready one is never touched but to lose its taint. */
+/** The nodes whose machines the source is queried for. A Ready node is only changed to remove its taint. */
 export function isAskedAbout(node: Node): boolean {
   return !isReady(node) && !node.metadata?.deletionTimestamp;
 }
 
 /**
- * How many nodes one pass may delete (LIFE-176): at least one, else this share of all. When more are missing, nothing is deleted,
- * because a source that lost half of its machines is more likely than half of them gone at once.
+ * Number of nodes that one pass may delete (LIFE-176): this share of all, at least one. If more are missing, nothing is deleted, because a
+ * faulty source is more likely than so many lost machines.
  */
 export function mayDelete(missing: number, nodes: number, maxDeleteFraction: number): boolean {
   return missing <= Math.max(1, Math.floor(maxDeleteFraction * nodes));

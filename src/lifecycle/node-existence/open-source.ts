@@ -10,12 +10,12 @@ import type { SourceSpec } from './source-spec.ts';
 import { type InstanceSource, type InstanceState, inventorySource } from './instance-source.ts';
 
 const run = promisify(execFile);
-/** For a program or a server that gives an inventory. */
+/** Timeout of a program or server that returns an inventory. */
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
-/** Annotation or label of a node: the name of the object that stands for its machine, as `namespace/name` or `name`. */
+/** The annotation or label of a node with the name of its machine object, as `namespace/name` or `name`. */
 export const MACHINE = 'kubegc.io/machine';
 
 /** Connects a source to files, programs, servers and the cluster. */
@@ -48,12 +48,12 @@ async function download(url: string, signal: AbortSignal): Promise<string> {
   return answer.text();
 }
 
-/** A node exists as long as the object does that stands for its machine. One whose machine nobody named is left alone. */
+/** A node exists as long as its machine object does. A node without such a name is left unchanged. */
 function objectSource(gvr: { resource: string; version: string; group: string }, client: RestClient): InstanceSource {
   return {
     name: `${gvr.resource}.${gvr.version}.${gvr.group}`,
     states: async (nodes, signal) => {
-      // One list of all: a definition that is gone fails it, where a GET of each machine would answer 404 as if all were gone.
+      // One list of all machines: if their definition is gone, the list fails, while a GET of each would answer 404 as if all were gone.
       const { items } = await client.list({ gvr }, { signal });
       const machines = new Set(items.map(keyOf));
       if (machines.size === 0) throw new Error('there is no machine at all');
@@ -68,7 +68,7 @@ function objectSource(gvr: { resource: string; version: string; group: string },
   };
 }
 
-/** A node is gone when nobody has renewed its lease for a long time. A node that never had a lease is left alone. */
+/** A node is gone if its lease was not renewed for a long time. A node that never had a lease is left unchanged. */
 function leaseSource(absentAfterMs: number, client: RestClient, clock: Clock): InstanceSource {
   return {
     name: 'node leases',

@@ -8,8 +8,8 @@ export type SourceSpec =
   | { readonly kind: 'lease'; readonly absentAfterMs: number };
 
 /**
- * Reads `file:PATH`, `http://…`, `https://…`, `exec:PATH`, `object:machines.v1beta1.cluster.x-k8s.io` or `lease`. Throws an Error that
- * says what is taken. `absentAfterMs` is only for `lease`, at least ten minutes.
+ * Parses `file:PATH`, `http://…`, `https://…`, `exec:PATH`, `object:machines.v1beta1.cluster.x-k8s.io` or `lease`. Throws an Error that
+ * lists these forms. `absentAfterMs` is only for `lease`, at least ten minutes.
  */
 export function parseSource(text: string, absentAfterMs = MIN_ABSENT_MS): SourceSpec {
   if (/^https?:\/\/./.test(text)) return { kind: 'http', url: text };

@@ -12,10 +12,10 @@ import { decideLease, type Lease } from './node-lease-reconcile.ts';
 
 export const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 export const NODE_LEASES = 'kube-node-lease';
-/** Delay until a lease is checked again whose node exists but whose kubelet is silent. */
+/** Delay before a lease is checked again if its node exists but its kubelet does not renew it. */
 const NODE_EXISTS_MS = 3_600_000;
 
-/** Deletes Leases of nodes that nobody owns and whose node is gone (LIFE-202). Reads no other namespace (LIFE-203). */
+/** Deletes Leases without an owner whose node is gone (LIFE-202). It reads no other namespace (LIFE-203). */
 export class NodeLeaseController implements Service {
   readonly #context: SharedContext;
   readonly #leases: SharedCache<Lease>;

@@ -17,10 +17,10 @@ export type LeaseDecision =
   | { readonly verdict: 'delete'; readonly reason: 'leaked' };
 
 const MIN_AGE_MS = 3_600_000;
-/** So many durations after the last renewal nobody renews it any more. */
+/** Number of lease durations after the last renewal after which the lease counts as stale. */
 const DURATIONS = 10;
 
-/** Whether a Lease of `kube-node-lease` was left behind by a node that is gone (LIFE-202). `now` in epoch ms. */
+/** Decides whether a Lease of `kube-node-lease` belongs to a node that is gone (LIFE-202). `now` in epoch ms. */
 export function decideLease(
   lease: Lease | undefined,
   now: number,

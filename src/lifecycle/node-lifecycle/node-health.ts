@@ -5,27 +5,27 @@ export const NOT_READY = 'node.kubernetes.io/not-ready';
 export const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
-/** When a node was last heard of, on our own clock: a kubelet's clock may be wrong. */
+/** The last sign of life of a node, on our own clock, because a kubelet's clock may be wrong. */
 export interface Heartbeat {
-  /** `renewTime` of its lease, and the heartbeat of its Ready condition, as last seen. */
+  /** The last `renewTime` of its lease, and heartbeat of its Ready condition. */
   readonly seen: string;
   readonly atMs: number;
 }
 
 export interface HealthTimes {
   readonly gracePeriodMs: number;
-  /** For a node that never reported a condition. */
+  /** The grace period of a node that never reported a condition. */
   readonly startupGracePeriodMs: number;
 }
 
-/** The heartbeat after the node and its lease were read: a change counts from now on. */
+/** The heartbeat after the node and its lease were read. A change counts from now on. */
 export function nextHeartbeat(known: Heartbeat | undefined, seen: string, now: number): Heartbeat {
   return known !== undefined && known.seen === seen ? known : { seen, atMs: now };
 }
 
 /**
- * The conditions of a node that is silent for too long (LIFE-180); undefined while it is heard of, or when they say so already.
- * `at` is the time for the conditions, RFC 3339.
+ * The conditions of a node that has been silent for too long (LIFE-180); undefined if it reports, or already has them. `at` is the time for
+ * the conditions, RFC 3339.
  */
 export function silentConditions(
   node: Node,
@@ -64,12 +64,12 @@ export function silentConditions(
 
 export type TaintDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'ready' | 'tainted' }
-  /** Ready again, or another of the two taints is right: at once. */
+  /** The node is ready again, or needs the other of the two taints: at once. */
   | { readonly verdict: 'set'; readonly reason: 'ready' | 'swap'; readonly taints: readonly Taint[] }
-  /** Not ready for the first time: as fast as the zone allows. */
+  /** The node just became not ready: at the rate of its zone. */
   | { readonly verdict: 'queue'; readonly reason: 'notReady' | 'unreachable'; readonly taints: readonly Taint[] };
 
-/** The `NoExecute` taint that the Ready condition asks for (LIFE-181). `at` is the taint's `timeAdded`. */
+/** The `NoExecute` taint for the Ready condition (LIFE-181). `at` is the taint's `timeAdded`. */
 export function decideTaints(node: Node, at: string): TaintDecision {
   const taints = node.spec?.taints ?? [];
   const isOurs = ({ key, effect }: Taint): boolean =>
@@ -89,7 +89,7 @@ export function decideTaints(node: Node, at: string): TaintDecision {
   return { verdict: 'queue', reason: wanted === NOT_READY ? 'notReady' : 'unreachable', taints: next };
 }
 
-/** Taints a second that a zone gets (LIFE-181): when most of it is silent, the network is more likely broken than the nodes. */
+/** Number of taints per second for a zone (LIFE-181). If most of a zone is silent, a broken network is more likely than broken nodes. */
 export function zoneRate({
   notReady,
   nodes,
@@ -109,7 +109,7 @@ const USUAL_RATE = 0.1;
 const REDUCED_RATE = 0.01;
 const LARGE_CLUSTER = 50;
 
-/** Region and zone of a node, as the labels say. */
+/** The region and zone of a node, from its labels. */
 export function zoneOf({ metadata }: Node): string {
   const labels = metadata?.labels ?? {};
   return `${labels['topology.kubernetes.io/region'] ?? ''}:${labels['topology.kubernetes.io/zone'] ?? ''}`;

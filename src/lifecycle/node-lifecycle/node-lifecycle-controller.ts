@@ -22,11 +22,14 @@ import {
 } from './node-health.ts';
 
 export interface NodeHealthSettings {
-  /** `auto` (default): only nodes whose kubelet was heard of since the controller runs. `on`: all. `off`: the controller does not run. */
+  /**
+   * `auto` (default) covers only nodes whose kubelet has reported since the controller started; `on` covers all; `off` does not run the
+   * controller.
+   */
   readonly mode?: 'auto' | 'on' | 'off';
-  /** Between two passes; 5 s. */
+  /** Interval between two passes; 5 s. */
   readonly monitorPeriodMs?: number;
-  /** Silence after which a node is Unknown; 50 s. */
+  /** Silence after which a node becomes Unknown; 50 s. */
   readonly gracePeriodMs?: number;
   /** The same for a node that never reported; 60 s. */
   readonly startupGracePeriodMs?: number;
@@ -38,14 +41,14 @@ interface KnownNode {
   readonly uid: string;
   readonly name: string;
   readonly heartbeat: Heartbeat;
-  /** Whether a heartbeat changed since this controller runs: only then somebody is known to send them. */
+  /** True if a heartbeat changed since this controller started, which proves that a kubelet sends them. */
   readonly wasHeard: boolean;
 }
 
 interface Zone {
   nodes: number;
   notReady: number;
-  /** The next moment at which a node of the zone may be tainted. */
+  /** The earliest time at which another node of the zone may be tainted. */
   nextTaintMs: number;
 }
 
@@ -62,7 +65,7 @@ export class NodeLifecycleController implements Service {
   readonly #leases: SharedCache<Lease>;
   readonly #events: EventRecorder;
   readonly #times: HealthTimes;
-  /** By name; a node that is gone is taken out in the next pass. */
+  /** By name. A node that is gone is removed in the next pass. */
   readonly #known = new Map<string, KnownNode>();
   readonly #zones = new Map<string, Zone>();
   readonly #zoneSize: Gauge;
@@ -113,7 +116,7 @@ export class NodeLifecycleController implements Service {
         await this.#syncNode(node, nodes.length, signal);
       } catch (thrown) {
         const { name = '' } = node.metadata ?? {};
-        // Somebody else wrote first, or the node is gone: the next pass decides again.
+        // Another client was faster, or the node is gone; the next pass decides again.
         if (signal.aborted || isConflict(thrown) || isObjectNotFound(thrown, name)) continue;
         this.#options.logger.warn('failed to write the health of a node, will retry', {
           name,
@@ -123,7 +126,7 @@ export class NodeLifecycleController implements Service {
     }
   }
 
-  /** Notes the node's heartbeat; whether its health is ours to judge. */
+  /** Records the node's heartbeat. Returns whether this controller judges its health. */
   #observe(node: Node): boolean {
     const { clock, mode = 'auto' } = this.#options;
     const { name = '', uid = '', annotations, creationTimestamp } = node.metadata ?? {};
@@ -142,7 +145,7 @@ export class NodeLifecycleController implements Service {
       });
     }
     const created = parseTime(creationTimestamp ?? '') ?? clock.now();
-    // A node that never reported is silent since it was made.
+    // A node that never reported counts as silent since its creation.
     const first = ready === undefined && lease === undefined ? created : clock.now();
     const heartbeat = known === undefined ? { seen, atMs: first } : nextHeartbeat(known.heartbeat, seen, clock.now());
     const wasHeard = known !== undefined && (known.wasHeard || heartbeat !== known.heartbeat);
@@ -209,7 +212,7 @@ export class NodeLifecycleController implements Service {
     logger.info('changed the taint of a node', { name, reason: decision.reason });
   }
 
-  /** Takes the zone's turn when there is one. */
+  /** Uses the zone's next allowed taint if there is one. */
   #mayTaint(node: Node, decision: TaintDecision, clusterNodes: number, now: number): boolean {
     if (decision.verdict !== 'queue') return true;
     const zone = this.#zones.get(zoneOf(node));

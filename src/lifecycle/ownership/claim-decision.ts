@@ -16,7 +16,7 @@ export interface ClaimDecision {
   readonly reason: ClaimReason;
 }
 
-/** The action of an owner for one candidate (LIFE-220; `controller_ref_manager.go`). Pure; `owner` as the cache has it. */
+/** The action of an owner for one candidate (LIFE-220; `controller_ref_manager.go`). Pure; `owner` is the cached object. */
 export function decideClaim(
   owner: KubeObject,
   candidate: KubeObject,

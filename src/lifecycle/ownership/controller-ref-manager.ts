@@ -6,9 +6,9 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import { decideClaim } from './claim-decision.ts';
 import { controllerReference, isTerminating, type OwnerKind } from './controller-reference.ts';
 
-/** How old a live read of the owner may be when something is adopted on it, ms (LIFE-564). */
+/** Maximum age of the owner's live read for an adoption, ms (LIFE-564). */
 const LIVE_READ_MS = 1000;
-/** Adoptions that may rest on one live read of the owner (LIFE-564). */
+/** Maximum number of adoptions after one live read of the owner (LIFE-564). */
 const ADOPTIONS_A_READ = 20;
 
 export interface ControllerRefManagerOptions {
@@ -16,13 +16,13 @@ export interface ControllerRefManagerOptions {
   readonly clock: Clock;
   readonly ownerKind: OwnerKind;
   readonly ownerGvr: GroupVersionResource;
-  /** As the cache has it. */
+  /** The cached owner. */
   readonly owner: KubeObject;
   readonly dependentKind: string;
   readonly dependents: GroupVersionResource;
   /** Selector and filter together. */
   readonly matches: (candidate: KubeObject) => boolean;
-  /** Put on what is adopted and taken from what is released. */
+  /** A finalizer that is added on adoption and removed on release. */
   readonly finalizer?: string;
   readonly signal: AbortSignal;
 }
@@ -42,8 +42,8 @@ export class ControllerRefManager {
   }
 
   /**
-   * Those of the candidates that belong to the owner afterwards, adopted ones as the server answered them. Throws the first failure once
-   * every candidate was tried, so that the sync is tried again.
+   * The candidates that belong to the owner afterwards; adopted ones in the server's version. Throws the first failure after all candidates
+   * were tried, so that the sync is retried.
    */
   async claim<T extends KubeObject>(candidates: readonly T[]): Promise<T[]> {
     const { owner, matches } = this.#options;
@@ -67,7 +67,7 @@ export class ControllerRefManager {
     return claimed;
   }
 
-  /** Makes the owner the controller of an orphan (LIFE-222, LIFE-223). Undefined when the orphan is gone. */
+  /** Makes the owner the controller of an orphan (LIFE-222, LIFE-223). Undefined if the orphan is gone. */
   async adopt<T extends KubeObject>(candidate: T): Promise<T | undefined> {
     const { client, ownerKind, owner, dependents, dependentKind, finalizer, signal } = this.#options;
     const { namespace = '', name = '', uid, resourceVersion } = candidate.metadata ?? {};
@@ -95,7 +95,7 @@ export class ControllerRefManager {
     }
   }
 
-  /** Takes the owner's reference away; an object that is gone or made anew is released already (LIFE-225). */
+  /** Removes the owner's reference. An object that is gone or was replaced counts as released (LIFE-225). */
   async release(candidate: KubeObject): Promise<void> {
     const { client, owner, dependents, finalizer, signal } = this.#options;
     const { namespace = '', name = '', uid } = candidate.metadata ?? {};
@@ -113,7 +113,7 @@ export class ControllerRefManager {
     }
   }
 
-  /** Reads the owner live; a refusal holds for the whole sync, an approval for a second and twenty adoptions (LIFE-221, LIFE-229). */
+  /** Reads the owner live. A refusal applies to the whole sync, an approval to a second and twenty adoptions (LIFE-221, LIFE-229). */
   async #mayAdopt(): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal;
     const now = this.#options.clock.monotonic();

@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 
-/** The kind of an owner, as its controllers write it into references and events. */
+/** The kind of an owner for references and Events. */
 export interface OwnerKind {
   readonly apiVersion: string;
   readonly kind: string;
@@ -11,12 +11,12 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
 }
 
-/** The object is controlled by the owner with this uid. */
+/** True if the owner with this uid controls the object. */
 export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
   return owner.metadata?.uid !== undefined && controllerOf(object)?.uid === owner.metadata.uid;
 }
 
-/** The reference that a controller puts on what it makes or adopts (apimachinery `NewControllerRef`). */
+/** The reference on objects that a controller creates or adopts (apimachinery `NewControllerRef`). */
 export function controllerReference({ apiVersion, kind }: OwnerKind, owner: KubeObject): OwnerReference {
   const { name = '', uid = '' } = owner.metadata ?? {};
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };

@@ -9,7 +9,7 @@ export interface DependentsOptions {
   readonly ownerKind: OwnerKind;
   readonly owners: SharedCache;
   readonly dependents: SharedCache;
-  /** The owner's selector selects this object, which has no controller. */
+  /** True if the owner's selector matches this object without a controller. */
   readonly selects: (owner: KubeObject, orphan: KubeObject) => boolean;
   readonly expectations: Expectations;
   readonly trigger: (ownerKey: string) => void;
@@ -17,7 +17,7 @@ export interface DependentsOptions {
   readonly onUpdate?: (ownerKey: string, previous: KubeObject, dependent: KubeObject) => void;
 }
 
-/** From events of dependents to keys of owners, and from an owner to its candidates (LIFE-004 to LIFE-007). */
+/** Maps events of dependents to keys of owners, and an owner to its candidates (LIFE-004 to LIFE-007). */
 export class Dependents {
   readonly #options: DependentsOptions;
 
@@ -25,7 +25,7 @@ export class Dependents {
     this.#options = options;
   }
 
-  /** Begins to trigger owners. Returns how to stop. */
+  /** Starts to trigger owners. Returns a function that stops it. */
   watch(): () => void {
     const { dependents, trigger, onUpdate, expectations } = this.#options;
     const wake = (key: string | undefined): void => {

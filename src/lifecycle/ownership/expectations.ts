@@ -1,18 +1,18 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Clock } from '../../base/time/clock.ts';
 
-/** How long a cache that does not show a write holds its owner up, ms (LIFE-008). */
+/** How long a cache that does not show a write delays its owner, ms (LIFE-008). */
 const EXPECTATION_MS = 5 * 60 * 1000;
 
-/** The reference of an expectation: a cache and how far it has come. */
+/** A cache and its progress. */
 export interface ExpectingCache {
-  /** Everything up to this resource version has been seen. */
+  /** All changes up to this resource version have been seen. */
   readonly resourceVersion: string;
   get(key: string): KubeObject | undefined;
 }
 
 interface Version {
-  /** As a number: resource versions of one resource can be compared. */
+  /** As a number, because resource versions of one resource can be compared. */
   version: number;
   until: number;
 }
@@ -29,21 +29,21 @@ interface OfOwner {
 }
 
 /**
- * Writes of a controller for an owner that its caches do not show yet (LIFE-008, LIFE-009). A write is shown when the cache has reached
- * its resource version; a deletion when the object is gone, terminating or another of its name, whoever controls it (LIFE-021). Bound: five
- * minutes a write, and one number a cache and one entry a pending deletion for each owner.
+ * Writes of a controller for an owner that its caches do not show yet (LIFE-008, LIFE-009). A write is shown once the cache has reached its
+ * resource version; a deletion once the object is gone, terminating or replaced by another of its name, whoever controls it (LIFE-021).
+ * Bound: five minutes for a write, and for each owner one number per cache and one entry per pending deletion.
  */
 export class Expectations {
   readonly #clock: Clock;
   readonly #owners = new Map<string, OfOwner>();
-  /** Owner key by uid of what it deleted, so that an event of a moved object wakes the owner that waits. */
+  /** Owner keys by the uid of a deleted object, so that the event of an object that changed its owner wakes the waiting one. */
   readonly #waiting = new Map<string, string>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The server answered a write with this resource version; one that is no number holds nobody up. */
+  /** Records the resource version of a write. A version that is not a number delays nothing. */
   wrote(owner: string, cache: ExpectingCache, object: KubeObject): void {
     const version = Number(object.metadata?.resourceVersion);
     if (!Number.isFinite(version)) return;
@@ -54,7 +54,7 @@ export class Expectations {
     else if (version > known.version) Object.assign(known, { version, until });
   }
 
-  /** The server accepted the deletion of this object. */
+  /** Records the accepted deletion of this object. */
   deleted(owner: string, cache: ExpectingCache, { metadata }: KubeObject): void {
     const { namespace = '', name = '', uid = '' } = metadata ?? {};
     const { deletions } = this.#of(owner);
@@ -65,12 +65,12 @@ export class Expectations {
     this.#waiting.set(uid, owner);
   }
 
-  /** The owner that waits for the deletion of the object with this uid. */
+  /** The owner that waits for the deletion of this uid. */
   waitingFor(uid: string | undefined): string | undefined {
     return uid === undefined ? undefined : this.#waiting.get(uid);
   }
 
-  /** The caches show everything that was written for this owner, or have had their time. */
+  /** True if the caches show all writes for this owner, or the time is over. */
   satisfied(owner: string): boolean {
     const of = this.#owners.get(owner);
     if (of === undefined) return true;
@@ -90,7 +90,7 @@ export class Expectations {
     return true;
   }
 
-  /** The owner is gone: one made anew under its name begins clean (LIFE-269). */
+  /** The owner is gone. Another one with its name starts without expectations (LIFE-269). */
   forget(owner: string): void {
     for (const list of this.#owners.get(owner)?.deletions.values() ?? []) {
       for (const { uid } of list) this.#waiting.delete(uid);

@@ -7,15 +7,15 @@ import {
 import type { Labels } from '../../api/selectors/requirement.ts';
 import type { LabelSelectorObject } from '../../api/validation/labels.ts';
 
-/** Compiled once for each state of an owner; objects of a cache are never changed. */
+/** Compiled once for each state of an owner, because cached objects never change. */
 const compiled = new WeakMap<KubeObject, LabelSelector | 'invalid'>();
 
-/** The selector in `spec.selector` of a workload; `invalid` for one that no server of today would store. */
+/** The selector in `spec.selector` of a workload; `invalid` for one that current servers would refuse. */
 export function ownerSelector(owner: KubeObject): LabelSelector | 'invalid' {
   return compiledOnce(owner, (selector) => labelSelectorFromObject(selector as LabelSelectorObject | undefined));
 }
 
-/** The same of a kind whose selector is a plain map, as ReplicationController. */
+/** The same for a kind whose selector is a plain map, such as ReplicationController. */
 export function ownerMapSelector(owner: KubeObject): LabelSelector | 'invalid' {
   return compiledOnce(owner, (selector) => labelSelectorFromSet(selector as Labels | undefined));
 }
@@ -33,7 +33,7 @@ function compiledOnce(owner: KubeObject, compile: (selector: unknown) => LabelSe
   return selector;
 }
 
-/** The owner's selector is good, selects not everything, and selects this object. */
+/** True if the owner's selector is valid, not empty, and matches this object. */
 export function selects(selector: LabelSelector | 'invalid', object: KubeObject): boolean {
   return selector !== 'invalid' && !selector.empty && selector.matches(object.metadata?.labels);
 }

@@ -40,7 +40,7 @@ export type ClaimDecision =
 
 const NO_PROVISIONER = 'kubernetes.io/no-provisioner';
 
-/** The next step for a claim (LIFE-143, LIFE-158), one write at a time, as with {@link import('./volume-reconcile.ts').decideVolume}. */
+/** The next step for a claim (LIFE-143, LIFE-158), one write at a time, like {@link import('./volume-reconcile.ts').decideVolume}. */
 export function decideClaim(claim: PersistentVolumeClaim, facts: ClaimFacts): ClaimDecision {
   return annotationOf(claim, BIND_COMPLETED) === undefined ? decideUnbound(claim, facts) : decideBound(claim, facts);
 }
@@ -93,7 +93,7 @@ const MISMATCHES = {
   attributesClass: 'VolumeAttributesClassName does not match',
 } as const;
 
-/** Asks the provisioner outside, by annotation; kubegc provisions nothing itself. */
+/** Requests a volume from an external provisioner, by annotation; kubegc provisions nothing itself. */
 function provision(
   claim: PersistentVolumeClaim,
   className: string,
@@ -135,7 +135,7 @@ function decideBound(claim: PersistentVolumeClaim, { volumes }: ClaimFacts): Cla
   return lost(claim, 'ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly');
 }
 
-/** The four writes of a binding, each only where it is still missing: reference, volume's phase, claim, claim's status. */
+/** The four writes of a binding, each only if it is still missing: reference, volume's phase, claim, claim's status. */
 function bind(claim: PersistentVolumeClaim, volume: PersistentVolume): ClaimDecision {
   const { namespace, name, uid, resourceVersion } = claim.metadata ?? {};
   const ref = volume.spec?.claimRef ?? undefined;

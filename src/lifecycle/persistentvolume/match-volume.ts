@@ -15,7 +15,7 @@ const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string => s
 
 export type Mismatch = 'volumeMode' | 'size' | 'class' | 'accessModes' | 'attributesClass';
 
-/** Why a volume that a claim names cannot serve it; undefined when it can (`checkVolumeSatisfyClaim`). */
+/** The reason why a volume that a claim names cannot serve it; undefined if it can (`checkVolumeSatisfyClaim`). */
 export function mismatchOf(volume: PersistentVolume, claim: PersistentVolumeClaim): Mismatch | undefined {
   if (compareQuantities(storageOf(volume.spec?.capacity), storageOf(claim.spec?.resources?.requests)) < 0)
     return 'size';
@@ -33,8 +33,8 @@ export const modesDiffer = (volume: PersistentVolume, claim: PersistentVolumeCla
   modeOf(volume) !== modeOf(claim);
 
 /**
- * The volume that a claim gets (LIFE-158): one that was reserved for it, else the smallest available one that fits; of two as small the
- * first by name. While the choice waits for a pod's node only a reserved volume counts.
+ * The volume for a claim (LIFE-158): a reserved one, otherwise the smallest available one that fits; of equal ones the first by name. While
+ * the choice waits for a pod's node, only a reserved volume counts.
  */
 export function findVolume(
   claim: PersistentVolumeClaim,

@@ -15,9 +15,9 @@ export const STORAGE_PROVISIONER = 'volume.kubernetes.io/storage-provisioner';
 export const BETA_STORAGE_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner';
 const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class';
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
-/** Keeps a volume object until kubegc has deleted the storage behind it. */
+/** This finalizer keeps a volume object until kubegc has deleted its storage. */
 export const CONTROLLER_FINALIZER = 'kubernetes.io/pv-controller';
-/** Provisioners inside kube-controller-manager have this prefix; all others run outside. */
+/** The prefix of provisioners inside kube-controller-manager; all others are external. */
 export const IN_TREE_PREFIX = 'kubernetes.io/';
 
 export interface ClaimRef {
@@ -73,7 +73,7 @@ export interface StorageClass extends KubeObject {
 export const annotationOf = (object: KubeObject, name: string): string | undefined =>
   object.metadata?.annotations?.[name];
 
-/** The class that a claim asks for: undefined when it leaves the choice to the cluster's default, empty when it wants none. */
+/** The class of a claim: undefined for the cluster's default, empty for none. */
 export function classOfClaim(claim: PersistentVolumeClaim): string | undefined {
   return annotationOf(claim, BETA_CLASS) ?? claim.spec?.storageClassName ?? undefined;
 }
@@ -82,7 +82,7 @@ export function classOfVolume(volume: PersistentVolume): string {
   return annotationOf(volume, BETA_CLASS) ?? volume.spec?.storageClassName ?? '';
 }
 
-/** The newest class that is marked as the default; of two as old the first by name. */
+/** The newest class that is marked as default; of equally old ones the first by name. */
 export function defaultClass(classes: readonly StorageClass[]): StorageClass | undefined {
   const created = ({ metadata }: StorageClass): string => metadata?.creationTimestamp ?? '';
   const name = ({ metadata }: StorageClass): string => metadata?.name ?? '';
@@ -91,7 +91,7 @@ export function defaultClass(classes: readonly StorageClass[]): StorageClass | u
     .sort((a, b) => created(b).localeCompare(created(a)) || name(a).localeCompare(name(b)))[0];
 }
 
-/** Whether the reference of a volume names this claim: its uid, or only its name while nobody has filled in the uid. */
+/** True if a volume's reference names this claim: by uid, or by name while the uid is empty. */
 export function refersTo(ref: ClaimRef | null | undefined, claim: PersistentVolumeClaim): boolean {
   const { namespace, name, uid } = claim.metadata ?? {};
   if (ref === null || ref === undefined || ref.namespace !== namespace || ref.name !== name) return false;

@@ -34,12 +34,12 @@ const CLAIM_KIND = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
 const SETTLED: SyncOutcome = { next: 'settled' };
 const CONTROLLER = 'persistentvolume-binder-controller';
 const WORKERS = 4;
-/** Writes of one sync: a binding takes four. More would be a loop between two writers. */
+/** Maximum number of writes of one sync. A binding takes four; more would be a loop between two writers. */
 const MAX_STEPS = 8;
-/** Waits after the first and the last failure of a deleter (LIFE-137). */
+/** Back-off after the first and the last failure of a deleter (LIFE-137). */
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 122_000;
-/** A Failed volume without a deleter, or one that waits for an external provisioner, is synced again after this time. */
+/** Interval between syncs of a Failed volume without a deleter, or of one that waits for an external provisioner. */
 const SYNC_PERIOD_MS = 15_000;
 
 export interface PersistentVolumeControllerOptions extends SharedContext {
@@ -57,7 +57,7 @@ export class PersistentVolumeController implements Service {
   readonly #loop: ReconcileLoop;
   readonly #deleters: ReadonlyMap<string, StorageDeleter>;
   readonly #names: ReadonlySet<string>;
-  /** The state of the storage of volumes that are being reclaimed, by uid; a volume that is gone is taken out. */
+  /** The storage state of volumes that are being reclaimed, by uid. A volume that is gone is removed. */
   readonly #storage = new Map<string, { readonly failures: number; readonly notBeforeMs: number } | 'deleted'>();
   readonly #deletions: Counter;
 
@@ -85,7 +85,7 @@ export class PersistentVolumeController implements Service {
   async run(signal: AbortSignal): Promise<void> {
     const volume = (object: PersistentVolume): void => this.#loop.trigger(`v/${keyOf(object)}`);
     const claim = (object: PersistentVolumeClaim): void => this.#loop.trigger(`c/${keyOf(object)}`);
-    // A volume that comes, or that is free again, may be what a claim waits for.
+    // A new or released volume may serve a waiting claim.
     const waiting = (): void =>
       this.#claims.list().forEach((object) => (object.status?.phase === 'Bound' ? undefined : claim(object)));
     const claimOf = ({ spec }: PersistentVolume): void => {
@@ -134,7 +134,7 @@ export class PersistentVolumeController implements Service {
     try {
       return await (key.startsWith('v/') ? this.#syncVolume(name, signal) : this.#syncClaim(name, signal));
     } catch (error) {
-      // Somebody else wrote first: decide again from what the watch will show.
+      // Another client was faster, so the watch will trigger a new decision.
       if (isConflict(error)) return { next: 'back-off' };
       if (isObjectNotFound(error, name.slice(name.indexOf('/') + 1))) return SETTLED;
       throw error;
@@ -191,12 +191,12 @@ export class PersistentVolumeController implements Service {
     }
   }
 
-  /** The storage first, then the object: the object is all that remembers the storage (LIFE-138). */
+  /** The storage is deleted before the object, because only the object refers to it (LIFE-138). */
   async #reclaim(known: PersistentVolume, plugin: string, signal: AbortSignal): Promise<SyncOutcome> {
     const { client, clock, logger } = this.#options;
     const { name = '', uid = '' } = known.metadata ?? {};
     const before = this.#storage.get(uid);
-    // The controller's own writes wake the volume too: they must not shorten the wait.
+    // The controller's own writes trigger the volume too, but must not shorten the wait.
     const waitMs = before === 'deleted' || before === undefined ? 0 : before.notBeforeMs - clock.now();
     if (waitMs > 0) return { next: 'later', afterMs: waitMs };
     let volume = await client.get<PersistentVolume>({ gvr: VOLUMES, name }, { signal });
@@ -218,7 +218,7 @@ export class PersistentVolumeController implements Service {
     return SETTLED;
   }
 
-  /** Undefined when the storage is gone, else the milliseconds after which to try again. */
+  /** Undefined if the storage is gone, otherwise the milliseconds until the next attempt. */
   async #deleteStorage(volume: PersistentVolume, plugin: string, signal: AbortSignal): Promise<number | undefined> {
     const { uid = '' } = volume.metadata ?? {};
     try {
@@ -271,7 +271,7 @@ export class PersistentVolumeController implements Service {
     return this.#write(VOLUMES, { ...volume, status }, signal, 'status');
   }
 
-  /** Carries the resource version on which the decision rests, so that it changes nothing that was not seen. */
+  /** It has the resource version on which the decision rests, so that it overwrites nothing unseen. */
   #write<T extends KubeObject>(
     gvr: GroupVersionResource,
     object: T,

@@ -2,22 +2,22 @@ import { rm } from 'node:fs/promises';
 import { normalize } from 'node:path';
 import type { PersistentVolume } from './persistent-volume.ts';
 
-/** Deletes the storage behind a volume. Called again after a failure, so storage that is gone already is success. */
+/** Deletes the storage of a volume. It is called again after a failure, so storage that is already gone is a success. */
 export interface StorageDeleter {
-  /** The name of the plug-in, as `pv.kubernetes.io/provisioned-by` has it. */
+  /** The name of the plug-in in `pv.kubernetes.io/provisioned-by`. */
   readonly name: string;
-  /** Resolves when the storage is gone. Throws {@link VolumeInUseError} while somebody uses it, and any other error as its message says. */
+  /** Resolves when the storage is gone. Throws {@link VolumeInUseError} while it is in use, and any other error with its message. */
   delete(volume: PersistentVolume, signal: AbortSignal): Promise<void>;
 }
 
-/** The storage cannot be deleted yet; the volume stays as it is and is tried again. */
+/** The storage cannot be deleted yet. The volume stays unchanged and is retried. */
 export class VolumeInUseError extends Error {
   override readonly name = 'VolumeInUseError';
 }
 
 const UNDER_TMP = /^\/tmp\/.+/;
 
-/** Removes the directory of a `hostPath` volume from this machine, below /tmp only, as kube-controller-manager's plug-in for tests does. */
+/** Removes the directory of a `hostPath` volume from this machine, only below /tmp, like kube-controller-manager's plug-in for tests. */
 export const hostPathDeleter: StorageDeleter = {
   name: 'kubernetes.io/host-path',
   delete: async (volume) => {

@@ -39,7 +39,7 @@ export type VolumeDecision =
       readonly message?: string;
       readonly event?: VolumeEvent;
     }
-  /** The storage is to be deleted, then the volume. */
+  /** The storage is deleted, then the volume. */
   | {
       readonly verdict: 'deleteStorage';
       readonly reason: 'released';
@@ -48,10 +48,10 @@ export type VolumeDecision =
   /** The claim's side completes the binding. */
   | { readonly verdict: 'syncClaim'; readonly reason: 'bindingNotComplete'; readonly event?: VolumeEvent };
 
-/** Which plug-in deletes the storage of a volume. */
+/** The plug-in that deletes the storage of a volume. */
 export type DeleterChoice =
   | { readonly kind: 'deleter'; readonly name: string }
-  /** A provisioner outside of kubegc deletes it. */
+  /** An external provisioner deletes it. */
   | { readonly kind: 'external' }
   | { readonly kind: 'none'; readonly message: string };
 
@@ -59,8 +59,8 @@ const phaseOf = ({ status }: PersistentVolume): string => status?.phase ?? 'Pend
 const policyOf = ({ spec }: PersistentVolume): string => spec?.persistentVolumeReclaimPolicy ?? 'Retain';
 
 /**
- * The next step for a volume (LIFE-130 to LIFE-142), one write at a time: whoever carries it out decides again about the result, until
- * there is nothing left. `deleters` are the names of the plug-ins that can delete storage here.
+ * The next step for a volume (LIFE-130 to LIFE-142), one write at a time: the caller carries it out and decides again, until nothing is
+ * left. `deleters` are the names of the plug-ins that can delete storage here.
  */
 export function decideVolume(
   volume: PersistentVolume,
@@ -73,7 +73,7 @@ export function decideVolume(
   if (ref === null || ref === undefined) return phase(volume, 'Available', 'unclaimed');
   if ((ref.uid ?? '') === '') return phase(volume, 'Available', 'reserved');
   if (claim.found === 'unsure') {
-    // A volume that is Released or Failed was proven to be without its claim before.
+    // A volume that is Released or Failed was already proven to have no claim.
     if (isReleasedOrFailed(volume)) return reclaim(volume, deleters);
     return { verdict: 'readClaim', reason: 'claimNotInCache' };
   }
@@ -98,7 +98,7 @@ export function decideVolume(
   return { verdict: 'update', reason: 'claimBoundElsewhere', volume: withoutClaim(volume) };
 }
 
-/** Whether a volume that was read just now may lose its storage: its claim is gone, is another, or has another volume (LIFE-136). */
+/** True if a volume that was just read may lose its storage: its claim is gone, is another, or has another volume (LIFE-136). */
 export function isStillReleased(volume: PersistentVolume, claim: PersistentVolumeClaim | undefined): boolean {
   const ref = volume.spec?.claimRef;
   if (ref === null || ref === undefined || (ref.uid ?? '') === '') return false;
@@ -107,7 +107,7 @@ export function isStillReleased(volume: PersistentVolume, claim: PersistentVolum
   return bound !== '' && bound !== volume.metadata?.name;
 }
 
-/** The finalizer of volumes that kube-controller-manager's own plug-ins provisioned, while their policy is Delete (LIFE-142). */
+/** The finalizer of volumes from kube-controller-manager's own plug-ins while their policy is Delete (LIFE-142). */
 function decideFinalizer(volume: PersistentVolume): VolumeDecision | undefined {
   const provisioner = annotationOf(volume, PROVISIONED_BY);
   if (provisioner === undefined || !provisioner.startsWith(IN_TREE_PREFIX)) return undefined;
@@ -167,7 +167,7 @@ function fail(volume: PersistentVolume, reason: string, message: string): Volume
   return { verdict: 'setPhase', reason, phase: 'Failed', message, event: { type: 'Warning', reason, message } };
 }
 
-/** The deleter of a volume by who provisioned it, or by its source (`findDeletablePlugin`). */
+/** The deleter of a volume, by its provisioner or its source (`findDeletablePlugin`). */
 function deleterOf(volume: PersistentVolume, deleters: ReadonlySet<string>): DeleterChoice {
   const provisioner = annotationOf(volume, PROVISIONED_BY);
   if (provisioner !== undefined) {
@@ -185,7 +185,7 @@ function deleterOf(volume: PersistentVolume, deleters: ReadonlySet<string>): Del
   };
 }
 
-/** Free for others: a reference that the controller made goes whole, one that a person made keeps its name (LIFE-140). */
+/** Makes it available: a reference that the controller set is removed; one that a person set keeps its name (LIFE-140). */
 function withoutClaim(volume: PersistentVolume): PersistentVolume {
   const { [BOUND_BY_CONTROLLER]: byController, ...annotations } = volume.metadata?.annotations ?? {};
   if (byController === undefined) {

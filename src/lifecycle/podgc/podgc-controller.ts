@@ -12,20 +12,20 @@ import { BY_NODE, type SharedCache, type SharedContext } from '../kit/shared-inf
 import { decidePass, isOutOfService, isTerminated, type PodDeletion, statusPatchOf } from './podgc-reconcile.ts';
 
 export interface PodGcOptions extends SharedContext {
-  /** `--terminated-pod-gc-threshold`; 12500 unless given, 0 or less deletes no terminated pod. */
+  /** `--terminated-pod-gc-threshold`; default 12500. With 0 or less, no terminated pod is deleted. */
   readonly terminatedPodThreshold?: number;
 }
 
 const DEFAULT_THRESHOLD = 12_500;
 const CHECK_PERIOD_MS = 20_000;
 const QUARANTINE_MS = 40_000;
-/** Terminated pods deleted at once. */
+/** Number of terminated pods that are deleted at once. */
 const PARALLEL = 16;
 const PASS = 'pass';
 
 /**
- * Deletes pods that nobody will end any more (`pod-garbage-collector-controller`). A pass comes at most every 20 s, and only when an event
- * or the last pass left something to do.
+ * Deletes pods that no kubelet will end (`pod-garbage-collector-controller`). A pass runs at most every 20 s, and only if an event or the
+ * last pass left work.
  */
 export class PodGcController implements Service {
   readonly #options: PodGcOptions;
@@ -34,7 +34,7 @@ export class PodGcController implements Service {
   readonly #nodes: SharedCache<Node>;
   readonly #loop: ReconcileLoop;
   readonly #terminated = new Set<string>();
-  /** When the quarantine of a missing node ends, monotonic ms. Bounded by the nodes that pods name. */
+  /** Monotonic ms at which the quarantine of a missing node ends. The nodes that pods name bound its size. */
   readonly #quarantine = new Map<string, number>();
   readonly #attempts: Counter;
   readonly #errors: Counter;
@@ -130,12 +130,12 @@ export class PodGcController implements Service {
       if (each.reason !== 'terminated' && !signal.aborted) await this.#delete(each, signal);
     }
     this.#quarantineNodes(missingNodes, gone);
-    // A pod with finalizers is still there at the next pass, and is deleted again (LIFE-062).
+    // A pod with finalizers still exists in the next pass, and is deleted again (LIFE-062).
     if (deletions.length === 0 && this.#quarantine.size === 0) return { next: 'settled' };
     return { next: 'later', afterMs: this.#untilNextPass() };
   }
 
-  /** Nodes whose quarantine is over, that the cache still lacks, and that a live read does not find (LIFE-057). */
+  /** Nodes whose quarantine is over, that are not in the cache and that a live read does not find (LIFE-057). */
   async #goneNodes(signal: AbortSignal): Promise<ReadonlySet<string>> {
     const { client, clock, logger } = this.#options;
     const gone = new Set<string>();
@@ -160,7 +160,7 @@ export class PodGcController implements Service {
     for (const name of missing) if (!gone.has(name) && !this.#quarantine.has(name)) this.#quarantine.set(name, until);
   }
 
-  /** One failure costs this pod this pass, and nothing else. */
+  /** A failure only costs this pod this pass. */
   async #delete(deletion: PodDeletion, signal: AbortSignal): Promise<void> {
     const { client, clock, logger } = this.#options;
     const { pod, reason } = deletion;
@@ -177,7 +177,7 @@ export class PodGcController implements Service {
       const result = await deleteExactly(client, {
         gvr: PODS,
         object: pod,
-        // The patch above makes a new version of a pod that would not end otherwise.
+        // The patch above creates a new version of a pod that would not end otherwise.
         content: body === undefined && reason === 'terminated' ? 'matters' : 'irrelevant',
         gracePeriodSeconds: 0,
         signal,

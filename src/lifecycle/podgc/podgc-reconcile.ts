@@ -1,7 +1,7 @@
 import { parseTime } from '../../api/meta/time.ts';
 import { isPodFinished, type Node, type Pod } from '../pods/pod-object.ts';
 
-/** Reasons, as the metrics of kube-controller-manager name them. */
+/** Reasons, named as in kube-controller-manager's metrics. */
 export type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unscheduled';
 
 export interface PodDeletion {
@@ -11,16 +11,16 @@ export interface PodDeletion {
 
 export interface PodGcFacts {
   readonly pods: readonly Pod[];
-  /** By name, as cached. */
+  /** Cached nodes by name. */
   readonly nodes: (name: string) => Node | undefined;
-  /** Terminated pods that may stay; none is deleted when it is 0 or less (LIFE-053). */
+  /** Maximum number of terminated pods; with 0 or less, none is deleted (LIFE-053). */
   readonly threshold: number;
-  /** Nodes that a live read has just shown to be gone. */
+  /** Nodes that a live read has just proven to be gone. */
   readonly gone: ReadonlySet<string>;
 }
 
 export interface PodGcPass {
-  /** In the order in which the pods are deleted. A pod may be there for two reasons; the first deletes it. */
+  /** In the order of deletion. A pod may occur for two reasons; the first deletes it. */
   readonly deletions: readonly PodDeletion[];
   /** Nodes that pods name and the cache lacks, each once. */
   readonly missingNodes: readonly string[];
@@ -59,7 +59,7 @@ export function decidePass({ pods, nodes, threshold, gone }: PodGcFacts): PodGcP
   };
 }
 
-/** A node that somebody has given up: not ready, with the taint that says so, whatever its value or effect (LIFE-056). */
+/** True for a node that an administrator has given up: not ready, with the out-of-service taint of any value or effect (LIFE-056). */
 export function isOutOfService(node: Node): boolean {
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   return ready !== 'True' && (node.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
@@ -81,8 +81,8 @@ function surplus(pods: readonly Pod[], threshold: number): PodDeletion[] {
 }
 
 /**
- * The patch of a pod's status before its deletion; undefined for one that has ended by itself (LIFE-060, LIFE-061).
- * Only `status` is patched, so a spec whose merge keys are not unique survives (LIFE-063).
+ * The patch of a pod's status before its deletion; undefined for a pod that finished by itself (LIFE-060, LIFE-061). It patches only
+ * `status`, so that a spec with duplicate merge keys survives (LIFE-063).
  */
 export function statusPatchOf({ pod, reason }: PodDeletion, at: string): object | undefined {
   if (isPodFinished(pod)) return undefined;

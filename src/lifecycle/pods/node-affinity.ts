@@ -1,6 +1,6 @@
 import type { Node, NodeSelectorRequirement, Pod } from './pod-object.ts';
 
-/** The node's name and labels are what the pod's node selector and its required node affinity ask for. */
+/** True if the node's name and labels match the pod's node selector and required node affinity. */
 export function selectsNode(pod: Pod, node: Node): boolean {
   const labels = node.metadata?.labels ?? {};
   if (!Object.entries(pod.spec?.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)) return false;

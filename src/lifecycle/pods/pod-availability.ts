@@ -3,7 +3,7 @@ import { parseTime } from '../../api/meta/time.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import { isPodFinished, isPodReady, type Pod } from './pod-object.ts';
 
-/** Neither finished nor terminating (`controller_utils.go` `IsPodActive`). */
+/** True if the pod is neither finished nor terminating (`controller_utils.go` `IsPodActive`). */
 export function isPodActive(pod: Pod): boolean {
   return !isPodFinished(pod) && !isTerminating(pod);
 }
@@ -14,7 +14,7 @@ export function podReadySince(pod: Pod): number | undefined {
   return condition?.lastTransitionTime ? parseTime(condition.lastTransitionTime) : undefined;
 }
 
-/** In how many ms the pod will have been ready for `minReadySeconds`; 0 when it is available, undefined when it is not ready. */
+/** Ms until the pod will have been ready for `minReadySeconds`; 0 if it is available, undefined if it is not ready. */
 export function podAvailableIn(pod: Pod, minReadySeconds: number, now: number): number | undefined {
   if (!isPodReady(pod)) return undefined;
   if (minReadySeconds === 0) return 0;
@@ -27,7 +27,7 @@ export function isPodAvailable(pod: Pod, minReadySeconds: number, now: number): 
   return podAvailableIn(pod, minReadySeconds, now) === 0;
 }
 
-/** The shortest time after which one of the pods becomes available, ms; undefined when none waits for it. */
+/** Ms until the next of the pods becomes available; undefined if none waits for that. */
 export function nextAvailability(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
   const waits = pods
     .map((pod) => podAvailableIn(pod, minReadySeconds, now))

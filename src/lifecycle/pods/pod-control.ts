@@ -14,7 +14,7 @@ export interface PodTemplate {
   readonly spec?: Pod['spec'];
 }
 
-/** A receiver of events: an `EventRecorder`. */
+/** A receiver of Events: an `EventRecorder`. */
 export interface EventSink {
   event(
     involvedObject: ObjectReference,
@@ -42,7 +42,7 @@ export class PodControl {
   }
 
   /**
-   * Creates a pod and records an event on the owner. Throws the server's refusal; a terminating namespace gives no event, because nothing
+   * Creates a pod and records an Event for the owner. Throws the server's refusal. A terminating namespace causes no Event, because nothing
    * can be done about it (LIFE-011).
    */
   async create(owner: KubeObject, pod: Pod, signal: AbortSignal): Promise<Pod> {
@@ -63,8 +63,8 @@ export class PodControl {
   }
 
   /**
-   * Deletes exactly this pod in exactly this state (LIFE-013). False when it is gone already or has changed, so that the owner decides
-   * anew. Throws any other refusal, with its event.
+   * Deletes exactly this pod in exactly this state (LIFE-013). False if it is already gone or has changed, so that the owner decides again.
+   * Throws any other refusal, with its Event.
    */
   async delete(owner: KubeObject, pod: Pod, reason: string, signal: AbortSignal): Promise<boolean> {
     const { client, events, controller } = this.#options;
@@ -102,12 +102,12 @@ export function eventReference({ apiVersion, kind }: OwnerKind, { metadata }: Ku
   return { apiVersion, kind, namespace, name, uid, resourceVersion };
 }
 
-/** The namespace is being deleted: no create will succeed in it any more. */
+/** True if the namespace is terminating, so that no create in it will succeed. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return hasStatusCause(error, 'NamespaceTerminating');
 }
 
-/** A pod out of a template, owned by one controller (LIFE-264). */
+/** A pod from a template, owned by one controller (LIFE-264). */
 export function podFromTemplate(template: PodTemplate, ownerName: string, reference: OwnerReference): Pod {
   const { labels, annotations, finalizers } = template.metadata ?? {};
   return {
@@ -124,7 +124,7 @@ export function podFromTemplate(template: PodTemplate, ownerName: string, refere
   };
 }
 
-/** The owner's name and a dash, without the dash where that is no prefix of a pod's name. */
+/** The owner's name and a dash, without the dash if the result is not a valid prefix. */
 function podNamePrefix(ownerName: string): string {
   const prefix = `${ownerName}-`;
   return validateName('dnsSubdomain', prefix, { prefix: true }).length > 0 ? ownerName : prefix;

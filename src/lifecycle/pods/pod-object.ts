@@ -119,12 +119,12 @@ export function isPodReady(pod: Pod): boolean {
   return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 }
 
-/** Absent while the node's kubelet has never reported. */
+/** Absent if the node's kubelet has never reported. */
 export function readyConditionOf(node: Node): Condition | undefined {
   return node.status?.conditions?.find(({ type }) => type === 'Ready');
 }
 
-/** Whether one toleration is for a taint (`component-helpers/scheduling/corev1`). */
+/** True if a toleration matches a taint (`component-helpers/scheduling/corev1`). */
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
   const { key = '', operator = 'Equal', value = '', effect = '' } = toleration;
   if (effect !== '' && effect !== taint.effect) return false;

@@ -2,19 +2,19 @@ import { parseTime } from '../../api/meta/time.ts';
 import { podReadySince } from '../pods/pod-availability.ts';
 import { type ContainerStatus, isPodReady, type Pod } from '../pods/pod-object.ts';
 
-/** A pod with less of it goes first; an integer of 32 bits, 0 when absent or malformed. */
+/** Pods with a lower cost are deleted first. An int32; 0 if absent or malformed. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
 interface Ranked {
   readonly pod: Pod;
-  /** Active related pods on its node. */
+  /** Number of active related pods on its node. */
   readonly rank: number;
 }
 
 /**
- * The first `count` pods that an owner does without (LIFE-265; `controller_utils.go` `ActivePodsWithRanks`). `related` are the active pods
- * of all owners with the same controller; `now` in epoch ms. Pure.
+ * The first `count` pods that an owner deletes (LIFE-265; `controller_utils.go` `ActivePodsWithRanks`). `related` are the active pods of
+ * all owners with the same controller; `now` in epoch ms. Pure.
  */
 export function podsToDelete(
   pods: readonly Pod[],
@@ -53,7 +53,7 @@ function byAge(a: Pod, b: Pod, { of, now }: { of: (pod: Pod) => number | undefin
   return (a.metadata?.uid ?? '') < (b.metadata?.uid ?? '') ? -1 : 1;
 }
 
-/** Powers of two of an age, counted in nanoseconds as upstream does; -1 for an age that has not begun. */
+/** The power of two of an age in nanoseconds, as upstream; -1 for a negative age. */
 function logarithm(ageMs: number): number {
   return ageMs > 0 ? Math.trunc(Math.log2(ageMs * 1e6)) : -1;
 }

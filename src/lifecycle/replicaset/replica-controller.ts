@@ -29,7 +29,7 @@ import { decideReplicas, nextReplicaSetStatus } from './replicaset-reconcile.ts'
 /** The differences between ReplicaSets and ReplicationControllers (LIFE-260). */
 export interface ReplicaKind extends OwnerKind {
   readonly gvr: GroupVersionResource;
-  /** Names the queue in the metrics. */
+  /** The name of the queue in the metrics. */
   readonly queue: string;
   /** `source.component` of its events. */
   readonly component: string;
@@ -44,18 +44,18 @@ export interface ReplicaControllerOptions extends SharedContext {
 }
 
 interface Managed {
-  /** The error that kept it from creating or deleting pods. */
+  /** The error that prevented the creation or deletion of pods. */
   readonly failure?: unknown;
-  /** A pod that should go is gone or has changed, so the decision is made anew. */
+  /** A pod to delete is gone or has changed, so the decision is repeated. */
   readonly changed?: boolean;
 }
 
 const WORKERS = 5;
 const SETTLED: SyncOutcome = { next: 'settled' };
-/** How soon an owner is processed again whose caches are behind its own writes; an event is usually sooner. */
+/** Delay before an owner is synced again whose caches are behind its writes; an event usually comes sooner. */
 const BEHIND: SyncOutcome = { next: 'later', afterMs: 1000 };
 
-/** Keeps as many pods as its owners ask for (LIFE-260 to LIFE-269). Does nothing for an owner while a cache is behind what was written for it. */
+/** Keeps the requested number of pods (LIFE-260 to LIFE-269). It skips an owner while a cache is behind the writes for it. */
 export class ReplicaController implements Service {
   readonly #options: ReplicaControllerOptions;
   readonly #owners: SharedCache<ReplicaSet>;
@@ -185,7 +185,7 @@ export class ReplicaController implements Service {
     return { failure: outcomes.find((outcome) => outcome.status === 'rejected')?.reason, changed };
   }
 
-  /** Active pods of all owners that have the same controller, which is how pods of one Deployment are spread (LIFE-265). */
+  /** Active pods of all owners with the same controller, by which pods of one Deployment are spread (LIFE-265). */
   #related(owner: ReplicaSet): Pod[] {
     const controller = controllerOf(owner);
     if (controller === undefined) return [];

@@ -12,7 +12,7 @@ export interface ReplicaSetStatus {
   readonly conditions?: readonly Condition[];
 }
 
-/** The fields that controllers read of a ReplicaSet, and of a ReplicationController, which differs in its selector only. */
+/** The fields of a ReplicaSet that controllers read, and of a ReplicationController, which differs only in its selector. */
 export interface ReplicaSet extends KubeObject {
   spec?: {
     readonly replicas?: number;

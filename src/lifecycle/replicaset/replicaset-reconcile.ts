@@ -7,7 +7,7 @@ import { isPodReady, type Pod } from '../pods/pod-object.ts';
 import { podsToDelete } from './pod-deletion-order.ts';
 import type { ReplicaSet, ReplicaSetStatus } from './replica-set.ts';
 
-/** Pods that one sync of one owner creates or deletes (LIFE-010). */
+/** Maximum number of pods that one sync of an owner creates or deletes (LIFE-010). */
 export const BURST_REPLICAS = 500;
 
 export type ReplicasDecision =
@@ -16,8 +16,8 @@ export type ReplicasDecision =
   | { readonly verdict: 'delete'; readonly pods: readonly Pod[]; readonly reason: 'too many replicas' };
 
 /**
- * The action of a ReplicaSet for its number of pods (LIFE-261, LIFE-262). `active` are its claimed active pods; `related` is asked only when
- * some of them go and others stay. Pure.
+ * Decides about the number of pods of a ReplicaSet (LIFE-261, LIFE-262). `active` are its claimed active pods; `related` is called only if
+ * some of them are deleted and others stay. Pure.
  */
 export function decideReplicas(
   owner: ReplicaSet,
@@ -35,15 +35,15 @@ export function decideReplicas(
 
 export interface ReplicaSetObservation {
   readonly active: readonly Pod[];
-  /** Undefined where the kind does not count them. */
+  /** Undefined if the kind does not count them. */
   readonly terminating: readonly Pod[] | undefined;
-  /** The message of what kept this sync from creating or deleting pods. */
+  /** The error message that stopped this sync from creating or deleting pods. */
   readonly failure: string | undefined;
   /** Epoch ms. */
   readonly now: number;
 }
 
-/** The status after a sync (LIFE-266), or undefined when the present one is right. Pure. */
+/** The status after a sync (LIFE-266), or undefined if the current one is right. Pure. */
 export function nextReplicaSetStatus(owner: ReplicaSet, observed: ReplicaSetObservation): ReplicaSetStatus | undefined {
   const { active, terminating, now } = observed;
   const minReadySeconds = owner.spec?.minReadySeconds ?? 0;
@@ -66,7 +66,7 @@ export function nextReplicaSetStatus(owner: ReplicaSet, observed: ReplicaSetObse
   return unchanged ? undefined : { ...before, ...counts, conditions };
 }
 
-/** `ReplicaFailure` while pods can not be created or deleted; the first failure stays until one sync succeeds. */
+/** `ReplicaFailure` while pods cannot be created or deleted. The first failure stays until a sync succeeds. */
 function nextConditions(
   { spec, status }: ReplicaSet,
   { active, failure, now }: ReplicaSetObservation,

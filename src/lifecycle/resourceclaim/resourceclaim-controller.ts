@@ -29,10 +29,10 @@ const POD_KIND = { apiVersion: 'v1', kind: 'Pod' };
 const CONTROLLER = 'resourceclaim-controller';
 const SETTLED: SyncOutcome = { next: 'settled' };
 const WORKERS = 50;
-/** Steps of one sync of a claim: its status, its finalizer, its deletion, and the reads before them. */
+/** Maximum number of steps in one sync of a claim: its status, its finalizer, its deletion, and the reads before them. */
 const MAX_STEPS = 6;
 
-/** Makes claims from templates for pods, and takes claims back from pods that need them no longer (`resourceclaim-controller`). */
+/** Creates claims from templates for pods, and deallocates claims that pods no longer need (`resourceclaim-controller`). */
 export class ResourceClaimController implements Service {
   readonly #context: SharedContext;
   readonly #pods: SharedCache<Pod>;

@@ -41,12 +41,12 @@ export const claimsOf = (pod: Pod): readonly PodResourceClaim[] =>
 export const claimStatusesOf = (pod: Pod): readonly PodClaimStatus[] =>
   (pod.status?.['resourceClaimStatuses'] ?? []) as readonly PodClaimStatus[];
 
-/** A pod that needs its devices no longer: it has ended, or it goes without ever having had a node. */
+/** True if a pod no longer needs its devices: it has finished, or it terminates without ever having had a node. */
 export function isDone(pod: Pod): boolean {
   return isPodFinished(pod) || (isTerminating(pod) && (pod.spec?.nodeName ?? '') === '');
 }
 
-/** The pod of a consumer, as cache and live reads know it. */
+/** The pod of a consumer, from cache and live reads. */
 export type ConsumerPod = Pod | 'gone' | 'unsure';
 
 export type ResourceClaimDecision =
@@ -61,7 +61,7 @@ export type ResourceClaimDecision =
   | { readonly verdict: 'removeFinalizer'; readonly reason: 'notAllocated'; readonly claim: ResourceClaim }
   | { readonly verdict: 'delete'; readonly reason: 'podDone' };
 
-/** The next step for a claim (LIFE-701), one write at a time. `podOf` knows a consumer's pod, or the pod that owns the claim, by name. */
+/** The next step for a claim (LIFE-701), one write at a time. `podOf` returns a consumer's pod, or the pod that owns the claim, by name. */
 export function decideResourceClaim(claim: ResourceClaim, podOf: (name: string) => ConsumerPod): ResourceClaimDecision {
   const reserved = claim.status?.reservedFor ?? [];
   const pods = reserved.filter(isPod);
@@ -85,18 +85,18 @@ export function decideResourceClaim(claim: ResourceClaim, podOf: (name: string) 
   return decideGenerated(claim, podOf);
 }
 
-/** An allocation without consumers is taken back only when the claim goes or was made for one pod; others are kept for the next pod. */
+/** An allocation without consumers is released only if the claim terminates or was created for one pod; others stay for the next pod. */
 function isFree(claim: ResourceClaim): boolean {
   return isTerminating(claim) || claim.metadata?.annotations?.[POD_CLAIM_NAME] !== undefined;
 }
 
-/** A claim that was made for a pod goes with the pod's need for it, before the collector would delete it. */
+/** A claim that was created for a pod is deleted as soon as the pod no longer needs it, before the collector would delete it. */
 function decideGenerated(claim: ResourceClaim, podOf: (name: string) => ConsumerPod): ResourceClaimDecision {
   const owner = controllerOf(claim);
   if (owner?.kind !== 'Pod' || isTerminating(claim)) return { verdict: 'nothing', reason: 'inUse' };
   const pod = podOf(owner.name);
   if (pod === 'unsure') return { verdict: 'readPods', reason: 'podNotInCache', names: [owner.name] };
-  // The collector deletes the claims of pods that are gone or were replaced; it reads the owner live.
+  // The collector, which reads the owner live, deletes the claims of pods that are gone or were replaced.
   if (pod === 'gone' || pod.metadata?.uid !== owner.uid) return { verdict: 'nothing', reason: 'ownerGone' };
   return isDone(pod) ? { verdict: 'delete', reason: 'podDone' } : { verdict: 'nothing', reason: 'inUse' };
 }
@@ -110,10 +110,10 @@ function needsIt(pod: ConsumerPod, uid: string | undefined): boolean {
 export type PodClaimDecision =
   | { readonly verdict: 'create'; readonly name: string; readonly claim: KubeObject }
   | { readonly verdict: 'templateMissing'; readonly name: string; readonly template: string }
-  /** The claim is there; the pod's status does not name it yet. */
+  /** The claim exists; the pod's status does not name it yet. */
   | { readonly verdict: 'use'; readonly name: string; readonly claim: string };
 
-/** The claims that a pod's templates ask for and that it does not have yet. */
+/** The claims of a pod's templates that do not exist yet. */
 export function decidePodClaims(
   pod: Pod,
   {

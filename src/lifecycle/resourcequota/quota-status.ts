@@ -16,7 +16,7 @@ export interface CountedKind {
   readonly resource: string;
 }
 
-/** Counted under names of their own, and not only as `count/…`. */
+/** Kinds with counts under names of their own, in addition to `count/…`. */
 const KNOWN: readonly CountedKind[] = [
   ...[
     'configmaps',
@@ -45,7 +45,7 @@ export function countedKinds({ spec }: KubeObject): readonly CountedKind[] {
 
 export interface Content {
   readonly kind: CountedKind;
-  /** Everything of the kind in the quota's namespace. */
+  /** All objects of the kind in the quota's namespace. */
   readonly objects: readonly KubeObject[];
 }
 
@@ -53,7 +53,7 @@ export type QuotaDecision =
   | { readonly verdict: 'update'; readonly object: KubeObject; readonly reason: 'different' }
   | { readonly verdict: 'nothing'; readonly reason: 'upToDate' };
 
-/** The status a quota is to have: what it limits, and what of that is used up (upstream `pkg/controller/resourcequota`). */
+/** The status of a quota: its limits, and the usage of each (upstream `pkg/controller/resourcequota`). */
 export function decideQuotaStatus(quota: KubeObject, contents: readonly Content[], now: number): QuotaDecision {
   const hard = parseResourceList((quota['spec'] as { hard?: unknown } | undefined)?.hard);
   const used = usedOf(quota, contents, { hard, now });
@@ -76,7 +76,7 @@ function usedOf(
   let used: ResourceList = new Map();
   for (const { kind, objects } of contents) {
     const names = consumedNames(kind, hard.keys());
-    // A resource without objects has a count, too.
+    // A resource without objects has a count as well.
     for (const name of names) used = addLists(used, new Map([[name, amount(0)]]));
     for (const object of objects) {
       if (isWithin(kind, object, scopes)) used = addLists(used, onlyNames(usageOf(kind, object, now), names));

@@ -13,18 +13,18 @@ import { type Content, type CountedKind, countedKinds, decideQuotaStatus } from 
 
 const QUOTAS: GroupVersionResource = { group: '', version: 'v1', resource: 'resourcequotas' };
 const WORKERS = 5;
-/** Everything is counted again, whatever the events said. */
+/** Interval of a full count, independent of events. */
 const RESYNC_MS = 5 * 60_000;
 /**
- * After admission has charged a quota: by then admitted objects are stored and counted, or were refused later, and their charge is removed.
- * Counting at once could miss objects under way.
+ * Delay after admission has charged a quota. By then the admitted objects are stored and counted, or were refused later, and their charge
+ * is removed. An immediate count could miss objects in progress.
  */
 const SETTLING_MS = 2000;
 const SETTLED: SyncOutcome = { next: 'settled' };
 
 /**
- * Maintains the used amounts of quotas (API-361). Admission adds to it; here it is counted anew: for a new or changed quota, and when
- * something goes or shrinks. A resource is watched once the first quota counts it.
+ * Maintains the usage of quotas (API-361). Admission adds to it; this controller counts it again for a new or changed quota, and when an
+ * object is deleted or shrinks. A resource is watched once the first quota counts it.
  */
 export class ResourceQuotaController implements Service {
   readonly #context: ControllerContext;
@@ -66,7 +66,7 @@ export class ResourceQuotaController implements Service {
     const { client, clock } = this.#context;
     const ref = { gvr: QUOTAS, namespace, name };
     try {
-      // Before what it counts: what admission adds meanwhile makes the write below fail.
+      // The quota is read before the count, so that the write below fails if admission changes it meanwhile.
       const quota = await client.get(ref, { signal });
       const contents = await this.#contents(quota, namespace, signal);
       const decision = decideQuotaStatus(quota, contents, clock.now());
@@ -91,7 +91,7 @@ export class ResourceQuotaController implements Service {
     return contents;
   }
 
-  /** Undefined for what is not served: there is nothing of it, and nothing to come. */
+  /** Undefined for a resource that is not served, which has no objects. */
   async #list(
     gvr: GroupVersionResource,
     namespace: string,
@@ -105,7 +105,7 @@ export class ResourceQuotaController implements Service {
     }
   }
 
-  /** With the versions they are served in; what is not served cannot be counted. */
+  /** The resources with their served versions; others cannot be counted. */
   async #resolve(kinds: readonly CountedKind[], signal: AbortSignal) {
     const core = kinds.filter(({ group }) => group === '');
     const others = kinds.filter(({ group }) => group !== '');
@@ -119,7 +119,7 @@ export class ResourceQuotaController implements Service {
     return resolved;
   }
 
-  /** Admission has counted new objects; a deleted or smaller one reduces the usage. */
+  /** Admission has counted new objects; a deleted or smaller object reduces the usage. */
   #watch(kind: CountedKind, gvr: GroupVersionResource, signal: AbortSignal): void {
     const id = `${gvr.group}/${gvr.version}/${gvr.resource}`;
     if (this.#watched.has(id)) return;
@@ -140,7 +140,7 @@ export class ResourceQuotaController implements Service {
       deleted: look,
     });
     this.#watched.set(id, objects.run(signal));
-    // Objects deleted between the count and the first list are seen only here. Stopped before that, there is nothing to do.
+    // Objects that are deleted between the count and the first list are found only here. If it stops first, there is nothing to do.
     objects.waitForSync(signal).then(
       () => this.#quotas.list().forEach((quota) => this.#loop.trigger(keyOf(quota))),
       () => undefined,

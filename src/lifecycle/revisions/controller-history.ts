@@ -31,7 +31,7 @@ export interface ControllerHistoryOptions extends SharedContext {
   readonly expectations: Expectations;
 }
 
-/** Reads and writes the ControllerRevisions of owners of one kind (LIFE-600 to LIFE-602). Every write counts as one of its owner's. */
+/** Reads and writes the ControllerRevisions of owners of one kind (LIFE-600 to LIFE-602). Every write counts as a write of its owner. */
 export class ControllerHistory {
   readonly #options: ControllerHistoryOptions;
 
@@ -39,7 +39,7 @@ export class ControllerHistory {
     this.#options = options;
   }
 
-  /** The owner's revisions, sorted, orphans that match adopted. */
+  /** The owner's sorted revisions, including matching orphans, which it adopts. */
   async claim(owner: KubeObject, signal: AbortSignal): Promise<ControllerRevision[]> {
     const { client, clock, ownerKind, ownerGvr, dependents } = this.#options;
     const manager = new ControllerRefManager({
@@ -57,7 +57,7 @@ export class ControllerHistory {
     return claimed.toSorted(byRevisionNumber);
   }
 
-  /** The server's object after a decision; `collision` when something else has the name. */
+  /** The server's object after a decision; `collision` if another object has the name. */
   async perform(
     key: string,
     owner: KubeObject,
@@ -84,7 +84,7 @@ export class ControllerHistory {
     return written;
   }
 
-  /** Deletes exactly these revisions; one that is gone is done. */
+  /** Deletes exactly these revisions; one that is already gone counts as deleted. */
   async truncate(key: string, surplus: readonly ControllerRevision[], signal: AbortSignal): Promise<void> {
     const { client, metrics, controller, expectations, cache } = this.#options;
     for (const each of surplus) {

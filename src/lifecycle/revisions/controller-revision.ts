@@ -3,17 +3,17 @@ import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { controllerReference, isTerminating, type OwnerKind } from '../ownership/controller-reference.ts';
 import type { PodTemplate } from '../pods/pod-control.ts';
 
-/** A template as it was once, so that its pods can be identified and it can be restored. */
+/** An earlier template, which identifies its pods and can be restored. */
 export interface ControllerRevision extends KubeObject {
-  /** A patch that puts the template back. */
+  /** A patch that restores the template. */
   data?: { readonly spec?: { readonly template?: PodTemplate & { readonly $patch?: string } } };
   revision?: number;
 }
 
-/** Says of a pod of which revision it is. */
+/** The label with the revision of a pod. */
 export const REVISION_LABEL = 'controller-revision-hash';
 const HASH_LABEL = 'controller.kubernetes.io/hash';
-/** No vowels and no digits that look like them, so that no word comes about (apimachinery `rand.SafeEncodeString`). */
+/** Letters without vowels and similar digits, so that no words occur (apimachinery `rand.SafeEncodeString`). */
 const SAFE = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** The template of a revision. */
@@ -22,7 +22,7 @@ export function templateOf({ data }: ControllerRevision): PodTemplate {
   return template;
 }
 
-/** Two templates make the same pods: empty fields count as absent. */
+/** True if two templates create the same pods; empty fields count as absent. */
 export function equalTemplates(a: PodTemplate | undefined, b: PodTemplate | undefined): boolean {
   return deepEqual(withoutEmpty(a ?? {}), withoutEmpty(b ?? {}));
 }
@@ -41,17 +41,17 @@ export interface RevisionOwner {
   readonly object: KubeObject;
   readonly template: PodTemplate;
   readonly collisionCount: number | undefined;
-  /** The label of the hash; another for DaemonSets than for StatefulSets. */
+  /** The label of the hash, which differs between DaemonSets and StatefulSets. */
   readonly hashLabel?: string;
 }
 
 export type RevisionDecision =
   | { readonly verdict: 'current'; readonly revision: ControllerRevision; readonly reason: 'template unchanged' }
-  /** An earlier template came back: its number is raised. */
+  /** An earlier template is current again, so its number is raised. */
   | { readonly verdict: 'raise'; readonly revision: ControllerRevision; readonly reason: 'template came back' }
   | { readonly verdict: 'create'; readonly revision: ControllerRevision; readonly reason: 'template is new' };
 
-/** Which revision is the owner's present template (LIFE-600). `revisions` are claimed and sorted. Pure. */
+/** Finds the revision of the owner's current template (LIFE-600). `revisions` are claimed and sorted. Pure. */
 export function decideRevision(owner: RevisionOwner, revisions: readonly ControllerRevision[]): RevisionDecision {
   const next = Math.max(0, ...revisions.map(({ revision = 0 }) => revision)) + 1;
   const equal = revisions.findLast((each) => equalTemplates(templateOf(each), owner.template));
@@ -83,7 +83,7 @@ function newRevision(
   };
 }
 
-/** Revisions beyond the limit that nothing refers to, the lowest first (LIFE-601). A negative limit keeps all. Pure. */
+/** Unused revisions beyond the limit, lowest first (LIFE-601). A negative limit keeps all. Pure. */
 export function surplusRevisions(
   revisions: readonly ControllerRevision[],
   { live, limit }: { readonly live: ReadonlySet<string>; readonly limit: number },
@@ -95,7 +95,7 @@ export function surplusRevisions(
   return idle.slice(0, Math.max(0, idle.length - limit));
 }
 
-/** FNV-1a of the template and the number of collisions, in letters that are safe in a name. */
+/** FNV-1a of the template and the number of collisions, in letters that are valid in a name. */
 export function templateHash(template: PodTemplate, collisionCount: number | undefined): string {
   const text = JSON.stringify([sorted(withoutEmpty(template)), collisionCount ?? 0]);
   let hash = 0x811c9dc5;

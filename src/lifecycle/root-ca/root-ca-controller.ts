@@ -3,13 +3,13 @@ import { type ControllerContext, ObjectPerNamespace } from '../kit/object-per-na
 import { decideRootCa, ROOT_CA_CONFIG_MAP } from './root-ca-reconcile.ts';
 
 export interface RootCaControllerOptions extends ControllerContext {
-  /** Certificates, PEM, by which clients recognise this API server. */
+  /** PEM certificates by which clients verify this API server. */
   readonly rootCaPem: string;
-  /** Namespaces processed at once. */
+  /** Number of namespaces that are processed at once. */
   readonly concurrentRootCaSyncs?: number;
 }
 
-/** Publishes ConfigMap `kube-root-ca.crt` in every active namespace and keeps it as it is (LIFE-481, LIFE-482). */
+/** Creates ConfigMap `kube-root-ca.crt` in every active namespace, and reverts changes to it (LIFE-481, LIFE-482). */
 export class RootCaController implements Service {
   readonly #loop: ObjectPerNamespace;
 

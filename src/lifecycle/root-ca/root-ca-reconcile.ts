@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isActiveNamespace } from '../kit/active-namespace.ts';
 
-/** ConfigMap by which pods of a namespace trust the API server (LIFE-481; upstream `pkg/controller/certificates/rootcacertpublisher`). */
+/** The ConfigMap with which pods verify the API server (LIFE-481; upstream `pkg/controller/certificates/rootcacertpublisher`). */
 export const ROOT_CA_CONFIG_MAP = 'kube-root-ca.crt';
 
 const DESCRIPTION_ANNOTATION = 'kubernetes.io/description';
@@ -18,7 +18,7 @@ export interface RootCaFacts {
   readonly rootCaPem: string;
 }
 
-/** Restores the whole `data`, and the description if it is missing or changed; everything else on the object is left alone. */
+/** Restores the whole `data`, and the description if it is missing or changed; the rest of the object stays. */
 export function decideRootCa({ namespace, existing, rootCaPem }: RootCaFacts): RootCaDecision {
   if (!isActiveNamespace(namespace)) return { verdict: 'nothing', reason: 'namespace-not-active' };
   const data = { 'ca.crt': rootCaPem };

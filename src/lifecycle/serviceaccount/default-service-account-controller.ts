@@ -3,11 +3,11 @@ import { type ControllerContext, ObjectPerNamespace } from '../kit/object-per-na
 import { decideServiceAccount, DEFAULT_SERVICE_ACCOUNT } from './default-service-account-reconcile.ts';
 
 export interface DefaultServiceAccountControllerOptions extends ControllerContext {
-  /** Namespaces processed at once. */
+  /** Number of namespaces that are processed at once. */
   readonly concurrentServiceAccountSyncs?: number;
 }
 
-/** Makes ServiceAccount `default` in every active namespace, and again when it is deleted (LIFE-480, LIFE-482). */
+/** Creates ServiceAccount `default` in every active namespace, and again after its deletion (LIFE-480, LIFE-482). */
 export class DefaultServiceAccountController implements Service {
   readonly #loop: ObjectPerNamespace;
 

@@ -8,7 +8,7 @@ export type ServiceAccountDecision =
   | { readonly verdict: 'create'; readonly object: KubeObject; readonly reason: 'missing' }
   | { readonly verdict: 'nothing'; readonly reason: 'namespace-not-active' | 'exists' };
 
-/** One that is being deleted counts as there: it is made again when it is gone. */
+/** An account that is terminating counts as existing; it is created again once it is gone. */
 export function decideServiceAccount(
   namespace: KubeObject | undefined,
   existing: KubeObject | undefined,

@@ -13,9 +13,9 @@ const WORKERS = 5;
 const SETTLED: SyncOutcome = { next: 'settled' };
 
 export interface TokenSecretControllerOptions extends ControllerContext {
-  /** Goes into each Secret beside the token. */
+  /** Stored in each Secret in addition to the token. */
   readonly rootCaPem: string;
-  /** Makes what the server accepts as this account as long as the Secret holds it. */
+  /** Issues a token that the server accepts for this account while the Secret contains it. */
   readonly issue: (order: {
     readonly namespace: string;
     readonly account: { readonly name: string; readonly uid: string };
@@ -23,7 +23,7 @@ export interface TokenSecretControllerOptions extends ControllerContext {
   }) => string;
 }
 
-/** Fills Secrets of type `kubernetes.io/service-account-token`, and takes them away with their accounts (LIFE-680). */
+/** Fills Secrets of type `kubernetes.io/service-account-token`, and deletes them with their accounts (LIFE-680). */
 export class TokenSecretController implements Service {
   readonly #options: TokenSecretControllerOptions;
   readonly #secrets: Informer;
@@ -91,7 +91,7 @@ export class TokenSecretController implements Service {
     }
   }
 
-  /** A missing object is read live: only the server knows that there is none. */
+  /** A missing object is read live, because only the server can prove its absence. */
   async #account(namespace: string, name: string, signal: AbortSignal): Promise<KubeObject | undefined> {
     const known = this.#accounts.get(`${namespace}/${name}`);
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 
-/** Type of Secrets that hold a token of a service account for good. */
+/** The type of Secrets with a permanent token of a service account. */
 export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token';
 
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
@@ -17,21 +17,21 @@ export type TokenSecretDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'otherType' | 'complete' };
 
 export interface TokenSecretFacts {
-  /** As it is now. Undefined: there is no such account. */
+  /** The current account; undefined if there is none. */
   readonly account: KubeObject | undefined;
   readonly rootCaPem: string;
-  /** A token for this Secret. */
+  /** Issues a token for this Secret. */
   token(account: { readonly name: string; readonly uid: string }): string;
 }
 
-/** Whose token a Secret is to hold; empty for one that says nothing. */
+/** The account of a Secret; empty if it names none. */
 export function accountOf(secret: KubeObject): string {
   return secret.metadata?.annotations?.[ACCOUNT_NAME] ?? '';
 }
 
 /**
  * A Secret of that type gets the credentials that a pod needs, and is deleted with its account (LIFE-680, upstream
- * `pkg/controller/serviceaccount/tokens_controller.go`). Its contents are kept, apart from a certificate that has changed.
+ * `pkg/controller/serviceaccount/tokens_controller.go`). Existing contents stay, except a changed certificate.
  */
 export function decideTokenSecret(secret: TokenSecret | undefined, facts: TokenSecretFacts): TokenSecretDecision {
   if (secret === undefined) return { verdict: 'nothing', reason: 'gone' };

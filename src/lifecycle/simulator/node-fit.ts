@@ -2,11 +2,11 @@ import { isConditionTrue } from '../../api/meta/conditions.ts';
 import { selectsNode } from '../pods/node-affinity.ts';
 import { type Node, type Pod, tolerates } from '../pods/pod-object.ts';
 
-/** Taints that keep new pods away; `PreferNoSchedule` is a wish. */
+/** Taint effects that exclude new pods; `PreferNoSchedule` is only a preference. */
 const KEEPING_AWAY: ReadonlySet<string> = new Set(['NoSchedule', 'NoExecute']);
 
 /**
- * Whether a pod may run on a node: the node is ready and schedulable, its labels match the pod's selector, and the pod tolerates its
+ * True if a pod may run on a node: the node is ready and schedulable, its labels match the pod's selector, and the pod tolerates its
  * taints. Resources, ports, volumes and affinity between pods are ignored.
  */
 export function fits(pod: Pod, node: Node): boolean {

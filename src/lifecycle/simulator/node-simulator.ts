@@ -7,14 +7,16 @@ import { NODES } from '../pods/pod-object.ts';
 import { simulatedLease, simulatedNode } from './simulated-node.ts';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
-/** Between two attempts at a node that could not be written. */
+/** Interval between attempts to write a node. */
 const RETRY_MS = 1000;
 
 export interface NodeSimulatorOptions extends ControllerContext {
   readonly nodes: number;
 }
 
-/** Registers nodes `kubegc-0`, `kubegc-1`, … once, as kubelets do at their start (LIFE-530). A node that is deleted later stays away. */
+/**
+ * Registers nodes `kubegc-0`, `kubegc-1`, … once, like kubelets at their start (LIFE-530). A node that is deleted later is not restored.
+ */
 export class NodeSimulator implements Service {
   readonly #options: NodeSimulatorOptions;
 
@@ -45,7 +47,7 @@ export class NodeSimulator implements Service {
       const lease = simulatedLease(name, metadata?.uid ?? '', now);
       await client.create({ gvr: LEASES, namespace: 'kube-node-lease' }, lease, { signal });
     } catch (error) {
-      // The node of an earlier start, or its lease; or somebody deletes the namespace of the leases.
+      // A node of an earlier start, or its lease, exists; or the namespace of leases is being deleted.
       if (!isAlreadyExists(error) && !isNotFound(error)) throw error;
     }
   }

@@ -1,30 +1,30 @@
 import { parseGoDuration } from '../../api/meta/duration.ts';
 import type { Pod } from '../pods/pod-object.ts';
 
-/** Containers run to a successful end after this time. */
+/** Time after which containers succeed. */
 export const SUCCEED_AFTER = 'kubegc.io/sim-succeed-after';
-/** Containers fail after this time. */
+/** Time after which containers fail. */
 export const FAIL_AFTER = 'kubegc.io/sim-fail-after';
-/** With what a container ends that fails; 1 unless given. */
+/** The exit code of a failing container; default 1. */
 export const EXIT_CODE = 'kubegc.io/sim-exit-code';
 /** Time until the pod is ready, or `never`. */
 export const READY_AFTER = 'kubegc.io/sim-ready-after';
-/** Time that containers take to stop when the pod is deleted, at most the grace period. */
+/** Time that containers take to stop after the pod's deletion, at most the grace period. */
 export const STOP_AFTER = 'kubegc.io/sim-stop-after';
 
-/** How the containers of a pod behave; times in ms since they start. */
+/** The behaviour of a pod's containers; times in ms since their start. */
 export interface PodPlan {
-  /** Undefined: never. */
+  /** Undefined if it never becomes ready. */
   readonly readyAfterMs: number | undefined;
-  /** Undefined: they run on. */
+  /** Undefined if they never finish. */
   readonly end: { readonly afterMs: number; readonly exitCode: number } | undefined;
   readonly stopAfterMs: number;
 }
 
-/** A Job's pods do their work in this time when nothing else is said. */
+/** The default running time of a Job's pods. */
 const JOB_MS = 1000;
 
-/** Reads the annotations of a pod. A value that is no duration (`5s`) and no number of seconds is as if it were not there. */
+/** Parses the annotations of a pod. A value that is neither a duration (`5s`) nor a number of seconds is ignored. */
 export function podPlanOf({ metadata }: Pod): PodPlan {
   const { annotations = {} } = metadata ?? {};
   const failAfter = durationOf(annotations[FAIL_AFTER]);

@@ -12,14 +12,14 @@ import { type PodPlan, podPlanOf } from './pod-plan.ts';
 
 export type SimulationMode = 'schedule' | 'run';
 
-/** The facts that the simulator uses besides the pod. */
+/** The facts besides the pod that the simulator uses. */
 export interface SimulationFacts {
   readonly mode: SimulationMode;
   /** Epoch ms. */
   readonly now: number;
-  /** Whether the pod's node exists and is ready; of a pod without a node, whether none of these matters. */
+  /** True if the pod's node exists and is ready. */
   readonly nodeRuns: boolean;
-  /** For a pod without a node: where it goes, or why nowhere. */
+  /** For a pod without a node: its node, or the reason why there is none. */
   readonly place: () => { readonly node: string } | { readonly unschedulable: string };
 }
 
@@ -37,15 +37,15 @@ export type SimulationDecision =
     }
   | { readonly verdict: 'delete'; readonly reason: 'stopped' };
 
-/** The first wait of a container that ended before it starts again; it doubles up to {@link MAX_BACK_OFF_MS}. */
+/** Back-off before a container restarts; it doubles up to {@link MAX_BACK_OFF_MS}. */
 const BACK_OFF_MS = 10_000;
 const MAX_BACK_OFF_MS = 300_000;
-/** The exit code of a container that is stopped early: 128 + SIGTERM. */
+/** The exit code of a container that is stopped: 128 + SIGTERM. */
 const TERMINATED = 143;
 
 /**
- * The part of scheduler and kubelet in the life of a pod (LIFE-531): a node, Running and Ready, an end as its annotations say, and on
- * deletion the last status and then the DELETE without grace. Everything is read from the pod itself, so a restart changes nothing.
+ * The part of scheduler and kubelet in the life of a pod (LIFE-531): a node, Running and Ready, a finish as its annotations say, and on
+ * deletion the last status and then the DELETE without grace. All state is in the pod itself, so a restart changes nothing.
  */
 export function decideSimulation(pod: Pod | undefined, facts: SimulationFacts): SimulationDecision {
   if (pod === undefined) return { verdict: 'nothing', reason: 'gone' };
@@ -123,7 +123,7 @@ function decideRun(pod: Pod, { now }: SimulationFacts): SimulationDecision {
   return { verdict: 'wait', reason: 'runs', untilMs: Math.min(...dues) };
 }
 
-/** Containers get the time they take to stop, at most the grace period; a pod that has stopped only waits for its finalizers. */
+/** Containers get their stop time, at most the grace period; a pod that has stopped only waits for its finalizers. */
 function decideStop(pod: Pod, { now }: SimulationFacts): SimulationDecision {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata ?? {};
   const graceMs = (deletionGracePeriodSeconds ?? 0) * 1000;
@@ -221,7 +221,7 @@ function endedStatus(pod: Pod, exitCode: number, now: number): PodStatus {
   };
 }
 
-/** A pod that was active for longer than it may (`pkg/kubelet/active_deadline.go`). */
+/** The status of a pod that was active for longer than allowed (`pkg/kubelet/active_deadline.go`). */
 function overdueStatus(pod: Pod, now: number): PodStatus {
   return {
     ...endedStatus(pod, TERMINATED, now),
@@ -307,7 +307,7 @@ function conditionOf(pod: Pod, type: string): PodCondition | undefined {
 
 type Words = readonly [type: string, status: 'True' | 'False', reason?: string, message?: string];
 
-/** The kubelet's conditions as they are now; others stay, and a time moves only with its status. */
+/** The kubelet's current conditions; others stay, and a time changes only with its status. */
 function merged(pod: Pod, wanted: readonly Words[], now: number): PodCondition[] {
   const types = new Set(wanted.map(([type]) => type));
   const others = (pod.status?.conditions ?? []).filter(({ type }) => !types.has(type));
@@ -337,7 +337,7 @@ function backOffMs(restarts: number): number {
 
 const HOST_IP = '192.0.2.1';
 
-/** An address that only looks like one: out of 10.128.0.0/9, by the pod's uid. */
+/** A fictitious address in 10.128.0.0/9, derived from the pod's uid. */
 function addressOf({ metadata, status }: Pod): string {
   const there = status?.['podIP'];
   if (typeof there === 'string' && there !== '') return there;

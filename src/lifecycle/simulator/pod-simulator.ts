@@ -15,7 +15,7 @@ export interface PodSimulatorOptions extends SharedContext {
 const WORKERS = 16;
 const SETTLED: SyncOutcome = { next: 'settled' };
 
-/** Does what scheduler and kubelet do to a pod, without running anything (LIFE-531). */
+/** Acts as scheduler and kubelet for a pod without running anything (LIFE-531). */
 export class PodSimulator implements Service {
   readonly #options: PodSimulatorOptions;
   readonly #pods: SharedCache<Pod>;
@@ -79,7 +79,7 @@ export class PodSimulator implements Service {
     }
   }
 
-  /** The node with the fewest pods of those the pod fits on; of equal ones the first by name. */
+  /** The node with the fewest pods among those that the pod fits on; of equal ones the first by name. */
   #place(pod: Pod): { readonly node: string } | { readonly unschedulable: string } {
     const nodes = this.#nodes.list();
     let best: { readonly name: string; readonly pods: number } | undefined;

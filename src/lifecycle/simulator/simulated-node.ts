@@ -1,11 +1,11 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { formatMicroTime, formatTime } from '../../api/meta/time.ts';
 
-/** Marks a node that has no kubelet: its lease is written once, and node health leaves it alone (LIFE-183). */
+/** The mark of a node without a kubelet: its lease is written once, and node health ignores it (LIFE-183). */
 export const SIMULATED = 'kubegc.io/simulated';
 const LEASE_SECONDS = 40;
 
-/** The node that a kubelet would register: Ready, schedulable, without taints, with room for everything a test may run (LIFE-483, LIFE-530). */
+/** The node that a kubelet would register: Ready, schedulable, without taints, with capacity for any test (LIFE-483, LIFE-530). */
 export function simulatedNode(name: string, now: number): KubeObject {
   const at = formatTime(now);
   const fine = (type: string, reason: string, message: string) => ({
@@ -54,7 +54,7 @@ export function simulatedNode(name: string, now: number): KubeObject {
   };
 }
 
-/** The lease that a kubelet would keep; it belongs to the node, and goes with it (LIFE-200). */
+/** The lease that a kubelet would maintain. The node owns it, so it is deleted with the node (LIFE-200). */
 export function simulatedLease(name: string, uid: string, now: number): KubeObject {
   return {
     apiVersion: 'coordination.k8s.io/v1',

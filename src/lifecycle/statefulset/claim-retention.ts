@@ -12,8 +12,8 @@ export interface ClaimDecision {
 }
 
 /**
- * The references that a claim has by the retention policy (LIFE-612, LIFE-613): to the set, to the pod, or to none. A claim that somebody
- * else controls, or that refers to a set or pod of these names with another uid, keeps those references and loses ours. Pure.
+ * The owner references of a claim by the retention policy (LIFE-612, LIFE-613): the set, the pod, or none. A claim with another controller,
+ * or with a reference to a set or pod of the same name and another uid, keeps those references and loses ours. Pure.
  */
 export function decideClaimReferences(
   set: StatefulSet,
@@ -58,7 +58,7 @@ function wantedOwner({
   return whenDeleted === 'Delete' ? 'set' : undefined;
 }
 
-/** The claim refers to an earlier pod of this name: it is about to go, and a new pod must not use it (LIFE-614). */
+/** True if the claim refers to an earlier pod of this name: it is about to be deleted, so a new pod must not use it (LIFE-614). */
 export function isStaleClaim(claim: KubeObject, pod: KubeObject): boolean {
   return (claim.metadata?.ownerReferences ?? []).some(
     ({ kind, name, uid }) => kind === 'Pod' && name === pod.metadata?.name && uid !== pod.metadata?.uid,

@@ -31,7 +31,7 @@ export class StatefulPodControl {
     this.#deletions = deletionCounter(options.metrics);
   }
 
-  /** Creates the claims of a pod, then the pod. Throws what the server refused, and when a claim is being deleted. */
+  /** Creates the claims of a pod, then the pod. Throws the server's refusal, and an error if a claim is terminating. */
   async create(key: string, set: StatefulSet, pod: Pod, signal: AbortSignal): Promise<void> {
     await this.#createClaims(key, set, pod, signal);
     const { client, expectations, pods } = this.#options;
@@ -47,7 +47,7 @@ export class StatefulPodControl {
     this.#succeeded(set, 'create', name);
   }
 
-  /** Deletes exactly this pod in exactly this state. False when it is gone or has changed. */
+  /** Deletes exactly this pod in exactly this state. False if it is gone or has changed. */
   async delete(key: string, set: StatefulSet, pod: Pod, reason: string, signal: AbortSignal): Promise<boolean> {
     const { client, expectations, pods } = this.#options;
     const { namespace = '', name = '', uid = '', resourceVersion = '' } = pod.metadata ?? {};
@@ -64,7 +64,7 @@ export class StatefulPodControl {
     return true;
   }
 
-  /** Puts back the identity labels of a pod. */
+  /** Restores the identity labels of a pod. */
   async relabel(key: string, set: StatefulSet, pod: Pod, signal: AbortSignal): Promise<void> {
     const { client, expectations, pods } = this.#options;
     const { namespace = '', name = '' } = pod.metadata ?? {};
@@ -73,7 +73,7 @@ export class StatefulPodControl {
     this.#succeeded(set, 'update', name);
   }
 
-  /** Gives the claims of a pod the references that the retention policy asks for. */
+  /** Sets the references of a pod's claims by the retention policy. */
   async retain(key: string, set: StatefulSet, pod: Pod, condemned: boolean, signal: AbortSignal): Promise<void> {
     const { client, expectations, claims, events } = this.#options;
     for (const { claim: named } of claimsOf(set, ordinalOf(set, pod) ?? 0)) {
@@ -95,7 +95,7 @@ export class StatefulPodControl {
     }
   }
 
-  /** A claim of this pod belongs to an earlier pod of its name. */
+  /** True if a claim of this pod belongs to an earlier pod of its name. */
   hasStaleClaim(set: StatefulSet, pod: KubeObject): boolean {
     if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return false;
     return claimsOf(set, ordinalOf(set, pod) ?? 0).some(({ claim: { metadata } }) => {

@@ -25,13 +25,13 @@ export interface StatefulSetStatus {
 
 export type Retention = 'Retain' | 'Delete';
 
-/** A PersistentVolumeClaim, as far as a StatefulSet makes it. */
+/** The fields of a PersistentVolumeClaim that a StatefulSet sets. */
 export interface Claim extends KubeObject {
   metadata?: ObjectMeta;
   spec?: object;
 }
 
-/** The fields of a StatefulSet that the controller reads, with the server's defaults filled in. */
+/** The fields of a StatefulSet that the controller reads, with the server's defaults. */
 export interface StatefulSet extends KubeObject {
   spec?: {
     readonly replicas?: number;
@@ -60,7 +60,7 @@ export const startOf = ({ spec }: StatefulSet): number => spec?.ordinals?.start 
 export const isParallel = ({ spec }: StatefulSet): boolean => spec?.podManagementPolicy === 'Parallel';
 export const podName = (set: StatefulSet, ordinal: number): string => `${set.metadata?.name ?? ''}-${ordinal}`;
 
-/** The ordinal in a pod's name; undefined when the pod is not called after the set (LIFE-610). */
+/** The ordinal in a pod's name; undefined if the pod is not named after the set (LIFE-610). */
 export function ordinalOf(set: StatefulSet, pod: KubeObject): number | undefined {
   const prefix = `${set.metadata?.name ?? ''}-`;
   const name = pod.metadata?.name ?? '';
@@ -68,7 +68,7 @@ export function ordinalOf(set: StatefulSet, pod: KubeObject): number | undefined
   return /^\d+$/.test(digits) ? Number(digits) : undefined;
 }
 
-/** The pod of an ordinal out of a revision's template: name, host name, identity labels and claims. */
+/** The pod of an ordinal from a revision's template: name, host name, identity labels and claims. */
 export function podOf(
   set: StatefulSet,
   {
@@ -105,12 +105,12 @@ export function podOf(
   };
 }
 
-/** The labels by which one pod of a set can be selected. */
+/** The labels that select one pod of a set. */
 export function identityLabels(set: StatefulSet, ordinal: number): Record<string, string> {
   return { [POD_NAME_LABEL]: podName(set, ordinal), [POD_INDEX_LABEL]: String(ordinal) };
 }
 
-/** The claims of an ordinal, each with the template it is made of. */
+/** The claims of an ordinal, each with its template. */
 export function claimsOf(set: StatefulSet, ordinal: number): { readonly template: Claim; readonly claim: Claim }[] {
   const namespace = set.metadata?.namespace ?? '';
   return (set.spec?.volumeClaimTemplates ?? []).map((template) => {

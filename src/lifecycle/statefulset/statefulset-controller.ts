@@ -113,7 +113,7 @@ export class StatefulSetController implements Service {
     for (const stop of stops) stop();
   }
 
-  /** A pod may wait for the end of an earlier pod's claim. */
+  /** A pod may wait for the deletion of an earlier pod's claim. */
   #claimDeleted({ metadata }: Claim): void {
     const { namespace = '', name = '' } = metadata ?? {};
     for (const set of this.#sets.byIndex(BY_NAMESPACE, namespace)) {
@@ -162,7 +162,7 @@ export class StatefulSetController implements Service {
       now: clock.now(),
     });
     logger.debug('stateful set', { key, reason: plan.reason, actions: plan.actions.length });
-    // Also after a failure: the history is truncated and the status is written, and then the sync fails.
+    // Even after a failure the history is truncated and the status is written; then the sync fails.
     const failures: unknown[] = [];
     let changed = false;
     try {
@@ -186,7 +186,7 @@ export class StatefulSetController implements Service {
     return wait === undefined ? SETTLED : { next: 'later', afterMs: wait };
   }
 
-  /** The set's pods: selected, and called after it (LIFE-610). */
+  /** The set's pods: those that it selects and that are named after it (LIFE-610). */
   async #claimPods(set: StatefulSet, signal: AbortSignal): Promise<Pod[]> {
     const { client, clock } = this.#options;
     const manager = new ControllerRefManager({
@@ -203,7 +203,7 @@ export class StatefulSetController implements Service {
     return manager.claim(this.#podDependents.candidates<Pod>(set));
   }
 
-  /** `again` after a collision. Undefined for a terminating set whose revisions are gone: none is made for it (LIFE-611). */
+  /** `again` after a collision. Undefined for a terminating set without revisions, because none is created for it (LIFE-611). */
   async #decideRevisions(key: string, set: StatefulSet, signal: AbortSignal): Promise<Revisions | 'again' | undefined> {
     const all = await this.#history.claim(set, signal);
     const { template = {} } = set.spec ?? {};
@@ -234,7 +234,7 @@ export class StatefulSetController implements Service {
     for (const pod of pods) await this.#control.retain(key, set, pod, condemned.includes(pod), signal);
   }
 
-  /** False when a pod that should go is gone or has changed. */
+  /** False if a pod to delete is gone or has changed. */
   async #perform(key: string, set: StatefulSet, action: StatefulAction, signal: AbortSignal): Promise<boolean> {
     const { pod } = action;
     switch (action.verb) {
@@ -265,7 +265,7 @@ export class StatefulSetController implements Service {
   }
 }
 
-/** The server would store nothing new; a count that is absent is 0. */
+/** True if the server would store nothing new; an absent count equals 0. */
 function sameStatus(a: StatefulSetStatus, b: StatefulSetStatus): boolean {
   const known = ({ conditions = [], ...counts }: StatefulSetStatus): object => ({
     ...Object.fromEntries(

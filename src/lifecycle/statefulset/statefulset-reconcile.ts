@@ -20,7 +20,7 @@ export type StatefulAction =
       readonly pod: Pod;
       readonly reason: 'RecreatingFailedPod' | 'RecreatingTerminatedPod' | 'scaled down' | 'other revision';
     }
-  /** Puts back the labels by which the pod is known. */
+  /** Restores the identity labels of the pod. */
   | { readonly verb: 'relabel'; readonly pod: Pod };
 
 export interface StatefulFacts {
@@ -30,7 +30,7 @@ export interface StatefulFacts {
   readonly current: ControllerRevision;
   readonly update: ControllerRevision;
   readonly collisionCount: number | undefined;
-  /** A claim of this pod belongs to an earlier one, and goes. */
+  /** True if a claim of this pod belongs to an earlier one and is about to be deleted. */
   readonly claimIsStale: (pod: Pod) => boolean;
   /** Epoch ms. */
   readonly now: number;
@@ -98,7 +98,7 @@ export function planStatefulSet(facts: StatefulFacts): StatefulPlan {
 
 interface Step {
   readonly actions: readonly StatefulAction[];
-  /** Nothing further is done in this sync. */
+  /** True if this sync does nothing further. */
   readonly blocked: boolean;
 }
 
@@ -164,7 +164,7 @@ function nextToUpdate({ set, update }: StatefulFacts, replicas: readonly Pod[]):
   return [];
 }
 
-/** A pod that is missing: of the current revision below the partition, else of the update revision. */
+/** A missing pod: of the current revision below the partition, otherwise of the update revision. */
 function versioned({ set, current, update }: StatefulFacts, ordinal: number): Pod {
   const { type, rollingUpdate } = set.spec?.updateStrategy ?? {};
   const bound = rollingUpdate?.partition ?? startOf(set) + (set.status?.currentReplicas ?? 0);

@@ -6,9 +6,8 @@ export type EvictionDecision =
   | { readonly verdict: 'evict'; readonly reason: 'notTolerated' | 'timeOver' };
 
 /**
- * Whether a pod has to leave its node (LIFE-182; `pkg/controller/tainteviction`). Only the first of several tolerations of one taint counts, and
- * only the shortest of several times.
- * @param since epoch ms at which the pod was first seen with these taints
+ * Decides whether a pod must leave its node (LIFE-182; `pkg/controller/tainteviction`). Only the first of several tolerations of one taint
+ * counts, and only the shortest of several times. @param since epoch ms at which the pod was first seen with these taints
  */
 export function decideEviction(
   pod: Pod | undefined,
@@ -34,7 +33,7 @@ export function decideEviction(
     : { verdict: 'evict', reason: 'timeOver' };
 }
 
-/** Said of a pod before it is deleted; only its status is patched. */
+/** The status patch of a pod before its deletion. */
 export function evictionPatch({ metadata = {} }: Pod, at: string): object {
   const { uid, generation } = metadata;
   const condition = {

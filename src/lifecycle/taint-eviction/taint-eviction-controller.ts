@@ -17,20 +17,20 @@ const WORKERS = 8;
 const SETTLED: SyncOutcome = { next: 'settled' };
 
 interface Waiting {
-  /** The pod and the taints that the time is about. */
+  /** The pod and the taints of this time. */
   readonly uid: string;
   readonly taints: string;
   readonly since: number;
 }
 
-/** Deletes pods that do not tolerate a `NoExecute` taint of their node, or not any longer (`taint-eviction-controller`). */
+/** Deletes pods that do not, or no longer, tolerate a `NoExecute` taint of their node (`taint-eviction-controller`). */
 export class TaintEvictionController implements Service {
   readonly #context: SharedContext;
   readonly #pods: SharedCache<Pod>;
   readonly #nodes: SharedCache<Node>;
   readonly #events: EventRecorder;
   readonly #loop: ReconcileLoop;
-  /** Pods on tainted nodes; one that leaves, or whose node loses its taints, is taken out. */
+  /** Pods on tainted nodes. A pod is removed when it leaves, or when its node loses its taints. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #evictions: Counter;
   readonly #deletions: Counter;

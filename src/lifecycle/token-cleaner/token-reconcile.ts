@@ -6,7 +6,7 @@ export type TokenDecision =
   | { readonly verdict: 'wait'; readonly reason: 'valid'; readonly untilMs: number }
   | { readonly verdict: 'delete'; readonly reason: 'expired' | 'unreadable' };
 
-/** Decides about a Secret of `kube-system` (LIFE-682). A time that nobody can read counts as past. `now` in epoch ms. */
+/** Decides about a Secret of `kube-system` (LIFE-682). A malformed time counts as past. `now` in epoch ms. */
 export function decideToken(secret: KubeObject | undefined, now: number): TokenDecision {
   if (secret === undefined || secret.metadata?.deletionTimestamp) return { verdict: 'nothing', reason: 'gone' };
   if (secret['type'] !== 'bootstrap.kubernetes.io/token') return { verdict: 'nothing', reason: 'noToken' };

@@ -14,13 +14,13 @@ import { decideJobTtl, decidePodTtl, type TtlDecision } from './ttl-reconcile.ts
 export const JOBS: GroupVersionResource = { group: 'batch', version: 'v1', resource: 'jobs' };
 
 export interface TtlOptions extends SharedContext {
-  /** `jobs`: finished Jobs. `pods`: bare pods by their annotation (LIFE-067). */
+  /** `jobs` for finished Jobs, `pods` for bare pods with the annotation (LIFE-067). */
   readonly of: 'jobs' | 'pods';
-  /** `--concurrent-ttl-after-finished-syncs`; 5 unless given. */
+  /** `--concurrent-ttl-after-finished-syncs`; default 5. */
   readonly workers?: number;
 }
 
-/** Deletes finished Jobs, and by option pods, when their time is over (`ttl-after-finished-controller`). */
+/** Deletes finished Jobs, and optionally pods, when their TTL has expired (`ttl-after-finished-controller`). */
 export class TtlController implements Service {
   readonly #options: TtlOptions;
   readonly #gvr: GroupVersionResource;

@@ -10,15 +10,15 @@ export interface FinishedJob extends KubeObject {
 
 export type TtlDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'terminating' | 'noTtl' | 'unfinished' | 'owned' }
-  /** The object has no time at which it finished. */
+  /** The object has no finish time. */
   | { readonly verdict: 'error'; readonly reason: 'noFinishTime'; readonly message: string }
   | { readonly verdict: 'wait'; readonly reason: 'notExpired'; readonly untilMs: number }
   | { readonly verdict: 'delete'; readonly reason: 'expired'; readonly expiredAtMs: number };
 
-/** Deletes bare pods so many seconds after they have finished. */
+/** Seconds after which a finished bare pod is deleted. */
 export const POD_TTL = 'pod.kubegc.io/ttl-after-finished';
 
-/** Whether a finished Job's time to live is over (LIFE-080 to LIFE-087). `now` in epoch ms. */
+/** Decides whether a finished Job's TTL has expired (LIFE-080 to LIFE-087). `now` in epoch ms. */
 export function decideJobTtl(job: FinishedJob | undefined, now: number): TtlDecision {
   if (job === undefined) return { verdict: 'nothing', reason: 'gone' };
   const { deletionTimestamp, namespace = '', name = '' } = job.metadata ?? {};
@@ -37,7 +37,7 @@ export function decideJobTtl(job: FinishedJob | undefined, now: number): TtlDeci
   return decideAt(at + ttl * 1000, now);
 }
 
-/** The same for a pod by its annotation; pods of Jobs are the Job's (LIFE-067). */
+/** The same for a pod with the annotation; pods of Jobs belong to the Job (LIFE-067). */
 export function decidePodTtl(pod: Pod | undefined, now: number): TtlDecision {
   if (pod === undefined) return { verdict: 'nothing', reason: 'gone' };
   const { deletionTimestamp, annotations = {}, ownerReferences = [], creationTimestamp } = pod.metadata ?? {};
@@ -49,7 +49,7 @@ export function decidePodTtl(pod: Pod | undefined, now: number): TtlDecision {
   return decideAt(podEnd(pod, parseTime(creationTimestamp ?? '') ?? now) + Number(text) * 1000, now);
 }
 
-/** The time the last container ended, else when Ready went False, else the creation. */
+/** The time at which the last container finished, otherwise at which Ready became False, otherwise the creation. */
 function podEnd({ status }: Pod, createdAt: number): number {
   const ends = (status?.containerStatuses ?? []).map(({ state }) => parseTime(state?.terminated?.finishedAt ?? ''));
   const known = ends.filter((at) => at !== undefined);

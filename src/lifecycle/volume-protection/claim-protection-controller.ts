@@ -20,8 +20,8 @@ interface PodWatch {
 }
 
 /**
- * Keeps claims that pods use, also when they are deleted (LIFE-151..154). The users of a claim are read when it is deleted, by a list of
- * the pods of its namespace; those are watched only while a claim waits, since all pods of a cluster are too many to hold for that.
+ * Protects claims that pods use from deletion (LIFE-151..154). When a claim is deleted, its users are read by a list of its namespace's
+ * pods. Pods are watched only while a claim waits, because all pods of a cluster are too many to cache for that.
  */
 export class ClaimProtectionController implements Service {
   readonly #context: ControllerContext;
@@ -58,7 +58,7 @@ export class ClaimProtectionController implements Service {
     const claim = this.#claims.get(key);
     let decision = decideProtection(claim, CLAIM_FINALIZER, 'unknown');
     if (decision.verdict === 'look' && claim !== undefined) {
-      // Before the list: what changes after it is seen by the watch.
+      // The wait begins before the list, so that the watch sees later changes.
       this.#wait(namespace, key);
       const use = (await this.#isUsed(claim, namespace, signal)) ? 'used' : 'unused';
       decision = decideProtection(claim, CLAIM_FINALIZER, use);
@@ -104,7 +104,7 @@ export class ClaimProtectionController implements Service {
       for (const each of waiting) this.#loop.trigger(each);
     };
     pods.addHandler({ updated: look, deleted: look });
-    // Changes between our list and the first list of the watch are in no event.
+    // Changes between the list and the first list of the watch cause no event.
     pods.waitForSync(stop.signal).then(look, () => undefined);
     this.#pods.set(namespace, { stop, waiting, running: pods.run(stop.signal) });
   }

@@ -11,8 +11,8 @@ interface Pod extends KubeObject {
 }
 
 /**
- * Whether a pod uses a claim of its namespace (LIFE-152, upstream `pkg/controller/volume/pvcprotection`): it has a node and a volume
- * that names the claim, whatever its phase. A pod that was not scheduled protects no claim.
+ * True if a pod uses a claim of its namespace (LIFE-152, upstream `pkg/controller/volume/pvcprotection`): it has a node and a volume that
+ * names the claim, in any phase. An unscheduled pod protects no claim.
  */
 export function usesClaim(pod: Pod, claim: KubeObject): boolean {
   const { nodeName = '', volumes = [] } = pod.spec ?? {};
@@ -23,14 +23,14 @@ export function usesClaim(pod: Pod, claim: KubeObject): boolean {
   });
 }
 
-/** A claim that a pod brings along has a name made of both, and belongs to the pod. */
+/** The claim of an ephemeral volume is named after pod and volume, and belongs to the pod. */
 function isMadeFor({ metadata = {} }: Pod, volume: string, claim: KubeObject): boolean {
   if (claim.metadata?.name !== `${metadata.name ?? ''}-${volume}`) return false;
   const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true);
   return owner?.uid === metadata.uid;
 }
 
-/** Its node has finished with it. */
+/** True if its node has finished with it. */
 function isGone({ metadata }: Pod): boolean {
   return Boolean(metadata?.deletionTimestamp) && metadata?.deletionGracePeriodSeconds === 0;
 }

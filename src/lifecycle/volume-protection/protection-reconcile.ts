@@ -5,14 +5,14 @@ export const VOLUME_FINALIZER = 'kubernetes.io/pv-protection';
 
 export type ProtectionDecision =
   | { readonly verdict: 'update'; readonly object: KubeObject; readonly reason: 'unprotected' | 'unused' }
-  /** It is being deleted and protected: whether it is used has to be found out. */
+  /** It is terminating and protected, so its use must be determined. */
   | { readonly verdict: 'look'; readonly reason: 'leaving' }
   | { readonly verdict: 'wait'; readonly reason: 'used' }
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'asItShouldBe' };
 
 /**
- * An object that is used keeps its finalizer. One that is deleted and unused loses it. One without it, because it was created before the
- * admission plug-in that adds it ran, gets it (LIFE-150, LIFE-151). An `update` carries the resource version on which the decision rests.
+ * An object in use keeps its finalizer. A terminating unused one loses it. One without it, created before the admission plug-in was
+ * enabled, gets it (LIFE-150, LIFE-151). An `update` has the resource version on which the decision rests.
  */
 export function decideProtection(
   object: KubeObject | undefined,
@@ -33,7 +33,7 @@ export function decideProtection(
   return { verdict: 'update', reason: 'unused', object: withFinalizers(object, left) };
 }
 
-/** A volume is used as long as it is bound. */
+/** A volume is in use as long as it is bound. */
 export function volumeUse(volume: KubeObject | undefined): 'used' | 'unused' {
   return (volume?.['status'] as { phase?: string } | undefined)?.phase === 'Bound' ? 'used' : 'unused';
 }

@@ -1,6 +1,6 @@
 /**
- * The work under way inside one cluster. A part that starts work counts it; a part that waits reads the counts. A watch counts until its answer
- * begins, not while it waits for events.
+ * Counts the work in progress inside one cluster. A part that starts work counts it, and a part that waits reads the counts. A watch counts
+ * until its answer begins, not while it waits for events.
  */
 export class Activity {
   #deferred = 0;
@@ -8,22 +8,22 @@ export class Activity {
   #changes = 0;
   #conflicts = 0;
 
-  /** Functions that run in a coming turn of the event loop. */
+  /** Functions that are deferred to a later turn of the event loop. */
   get deferred(): number {
     return this.#deferred;
   }
 
-  /** Requests that the API server has not answered yet. */
+  /** Requests without an answer so far. */
   get requests(): number {
     return this.#requests;
   }
 
-  /** Writes to the store so far; equal numbers at two moments mean that nothing was written between them. */
+  /** Writes to the store so far. Two equal numbers mean that nothing was written in between. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Writes of controllers so far that met another's: each is tried again after a short while. */
+  /** Conflicts of controllers' writes so far. Each write is retried after a short while. */
   get conflicts(): number {
     return this.#conflicts;
   }

@@ -4,25 +4,25 @@ import type { Informer } from '../../client/reflector/informer.ts';
 import type { Activity } from './activity.ts';
 import { untilQuiet } from './quiet.ts';
 
-/** Real milliseconds that an informer may take to know what is there. */
+/** Real milliseconds in which an informer must sync. */
 const WITHIN_MS = 5000;
-/** Turns of the event loop beyond these, for a machine that was busy. */
+/** Additional turns of the event loop, for a busy machine. */
 const MAX_TURNS = 4000;
 const CLOCK_STANDS =
   'nothing is tried again while the clock stands still: ' +
   'begin `cluster.informer(…)`, call `cluster.clock.advance(ms)`, then await it';
-/** Answers that time does not mend: the request itself is wrong. */
+/** Permanent refusals: the request itself is wrong. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 405, 422]);
 
 export interface FirstSyncOptions {
-  /** As messages name it: `deployments.apps`. */
+  /** The resource in messages: `deployments.apps`. */
   readonly resource: string;
-  /** The clock of the cluster is the fake one. */
+  /** True if the cluster has the fake clock. */
   readonly clockStands: boolean;
   readonly activity: Activity;
 }
 
-/** An informer tries for ever; whoever waits for its first sync does not: what keeps it from that becomes an error. */
+/** An informer retries for ever, but a wait for its first sync does not: this class turns the failure into an error. */
 export class FirstSync {
   readonly #options: FirstSyncOptions;
   #last: Error | undefined;
@@ -32,16 +32,15 @@ export class FirstSync {
     this.#options = options;
   }
 
-  /** The informer must report every failure here. */
+  /** Receives every failure of the informer. */
   readonly onFailure = (error: Error): void => {
     this.#last = error;
     if (error instanceof StatusError && REFUSALS.has(error.code)) this.#giveUp(error);
   };
 
   /**
-   * Resolves when the informer has synced. Rejects at once with a refusal that time does not mend, after five seconds of
-   * real time with an Error that says what is missing, and with an AbortError when the signal is aborted. Does not end the
-   * informer.
+   * Resolves when the informer has synced. Rejects at once for a permanent refusal, after five seconds of real time with an Error that says
+   * what is missing, and with an AbortError if the signal is aborted. Does not stop the informer.
    */
   async of(informer: Pick<Informer, 'waitForSync'>, signal: AbortSignal): Promise<void> {
     const givenUp = new Promise<never>((_, reject) => {

@@ -11,14 +11,14 @@ import { noMetrics } from '../../base/metrics/metrics.ts';
 interface QueueState {
   /** Keys that a worker may take. */
   readonly ready: number;
-  /** Keys that a worker has taken and not finished. */
+  /** Keys in work. */
   readonly working: number;
 }
 
-/** Keys of one queue that wait for their time. */
+/** Delayed keys of one queue. */
 export interface DelayedKeys {
   readonly queue: string;
-  /** `failed`: tried again. `later`: processed again although nothing failed. */
+  /** `failed` keys are retried; `later` keys are synced again without a failure. */
   readonly reason: string;
   readonly keys: number;
   /** Milliseconds until the first of them is due. */
@@ -26,8 +26,8 @@ export interface DelayedKeys {
 }
 
 /**
- * How busy the work queues are, read from the metrics that every queue reports (`workqueue/metrics.ts`), and the loops of
- * the controllers (`lifecycle/kit/delayed-keys.ts`): the collector and the controllers need no other door for it.
+ * The activity of work queues and controller loops, read from the metrics that they report (`workqueue/metrics.ts`,
+ * `lifecycle/kit/delayed-keys.ts`), so that collector and controllers need no other interface for it.
  */
 export class QueueActivity implements Metrics {
   readonly #queues = new Map<string, { ready: number; working: number }>();
@@ -35,7 +35,7 @@ export class QueueActivity implements Metrics {
   /** One for each gauge of each loop. */
   readonly #collects: (() => void)[] = [];
 
-  /** Queues with something to do at this moment, by name. */
+  /** Busy queues at this moment, by name. */
   get busy(): ReadonlyMap<string, QueueState> {
     return new Map([...this.#queues].filter(([, { ready, working }]) => ready + working > 0));
   }
@@ -44,7 +44,7 @@ export class QueueActivity implements Metrics {
     return [...this.#queues.values()].reduce((sum, { ready }) => sum + ready, 0);
   }
 
-  /** The items that wait now, by queue and reason; without the collector, which says itself whether it is at rest. */
+  /** Delayed items by queue and reason, without the collector, which reports its own state. */
   get delayed(): readonly DelayedKeys[] {
     for (const collect of this.#collects) collect();
     return [...this.#delays.values()]
@@ -81,7 +81,7 @@ export class QueueActivity implements Metrics {
     return { ...noMetrics.histogram(definition), observe };
   }
 
-  /** A gauge whose values go into `field` of the record for their labels. */
+  /** A gauge whose values are stored in `field` of the record for their labels. */
   #told<F extends string>(
     { collect }: GaugeDefinition,
     record: (labels?: Labels) => Record<F, number>,

@@ -1,12 +1,12 @@
 import { systemClock } from '../../base/time/clock.ts';
 import type { Activity } from './activity.ts';
 
-/** Turns of the event loop in a row without anything under way before it is believed that nothing is. */
+/** Number of consecutive idle turns of the event loop after which the cluster counts as idle. */
 const QUIET_TURNS = 3;
-/** From this turn on each one is a real millisecond: something waits for the operating system (a file, a socket, a key). */
+/** From this turn on each turn is a real millisecond, because something waits for the operating system (a file, a socket, a key). */
 const PATIENT_AFTER_TURNS = 2000;
 
-/** One turn of the event loop: promises that can settle have settled, and what was deferred before has run. */
+/** One turn of the event loop. Afterwards promises that could settle have settled, and deferred functions have run. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {
     systemClock.defer(resolve);
@@ -14,8 +14,8 @@ export function turn(): Promise<void> {
 }
 
 /**
- * Resolves when nothing inside the cluster can happen without time passing or somebody from outside; false when it is
- * still busy after `maxTurns`.
+ * Resolves when nothing inside the cluster can happen without time passing or an external action; false if it is still busy after
+ * `maxTurns`.
  */
 export async function untilQuiet(activity: Activity, maxTurns: number): Promise<boolean> {
   let quiet = 0;

@@ -8,7 +8,7 @@ import type { Recorder } from '../trace/recorder.ts';
 import { ignoresStatus } from './ignored-status.ts';
 import { type RequestedObject, requestedObject } from '../trace/requested-object.ts';
 
-/** Begins the user agent of every client that the cluster itself hands out; the component follows. */
+/** The prefix of the user agent of all clients that the cluster creates; the component follows. */
 export const USER_AGENT = 'kubegc-testing';
 
 const STATUS_IGNORED =
@@ -21,24 +21,24 @@ export function actorOf({ headers }: Pick<HttpRequest, 'headers'>): string {
   const header = headers['user-agent'];
   const agent = typeof header === 'string' ? header : (header?.[0] ?? '');
   if (agent === USER_AGENT) return 'test';
-  // A name given to a client may have spaces and slashes in it.
+  // The name of a client may contain spaces and slashes.
   if (agent.startsWith(`${USER_AGENT}/`)) return agent.slice(USER_AGENT.length + 1);
   const product = /^[^ /]*/.exec(agent)?.[0] ?? '';
   return product === '' ? 'unknown' : product;
 }
 
-/** The API server's handler, seen: who writes what, what is refused, and what is under way. */
+/** Wraps the API server's handler to observe writers, refusals, and work in progress. */
 export function observedHandler(
   handler: HttpHandler,
   seen: { recorder: Recorder; activity: Activity; served: () => readonly ResourceInfo[] },
 ): HttpHandler {
   const { recorder, activity, served } = seen;
   return async (request) => {
-    // A watch counts until its answer begins: a codec may have to be loaded for it.
+    // A watch counts until its answer begins, because a codec may have to be loaded for it.
     if (request.method === 'GET') return activity.during(() => handler(request));
     const who = actorOf(request);
     const response = await activity.during(async () => {
-      // Without a turn between them, two operators that undo each other's writes would starve the test that watches them.
+      // Without a turn between them, two operators that revert each other's writes would starve the test that watches them.
       await turn();
       return recorder.as(who, () => handler(request));
     });

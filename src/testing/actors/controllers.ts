@@ -10,8 +10,8 @@ import { type Random, seededRandom } from '../../base/random/random.ts';
 export type ControllerName = Exclude<KnownController, 'serviceaccount-token-controller'>;
 
 /**
- * The controllers that `kubegc up` runs too, by kube-controller-manager's names, without the one that fills Secrets with tokens: a test
- * cluster signs no tokens.
+ * The controllers of `kubegc up`, by kube-controller-manager's names, without the one that fills Secrets with tokens, because a test
+ * cluster issues no tokens.
  */
 export const controllerNames: readonly ControllerName[] = knownControllers.filter(isOffered);
 
@@ -19,7 +19,7 @@ function isOffered(name: KnownController): name is ControllerName {
   return name !== 'serviceaccount-token-controller';
 }
 
-/** Throws a TypeError for what is no list, and for a name that is none: JavaScript does not hold callers to the type. */
+/** Throws a TypeError for a value that is not a list, and for an unknown name, because JavaScript callers have no types. */
 export function checkControllers(selected: readonly string[]): void {
   if (!Array.isArray(selected)) {
     throw new TypeError(`controllers is a list of names, not ${inspect(selected)}; all run when it is left out`);
@@ -31,10 +31,10 @@ export function checkControllers(selected: readonly string[]): void {
 
 const fixed: readonly string[] = Object.keys(fixedControllers).filter((name) => isOffered(name as KnownController));
 
-/** Chance of the faults. */
+/** The number of the faults' random stream. */
 export const FAULTS_CHANCE = 1 + fixed.length;
 
-/** A controller, the shared caches and a simulator have numbers of their own, below those of the informers of a test. */
+/** The numbers of the random streams of controllers, shared caches and simulators, below those of a test's informers. */
 export function chanceOf(name: string): number {
   const at = fixed.indexOf(name);
   if (at >= 0) return 1 + at;
@@ -42,14 +42,14 @@ export function chanceOf(name: string): number {
 }
 
 /**
- * The seed of a cluster that starts from a snapshot. Every generation has its own: with that of the one before, new objects would get uids
- * that others have.
+ * The seed of a cluster that starts from a snapshot. Each generation has its own; otherwise new objects would get the uids of existing
+ * ones.
  */
 export function seedOf(seed: number, generation: number): number {
   return generation === 0 ? seed : 2 ** 32 * generation + (Math.imul(seed, 0x9e3779b1) >>> 0);
 }
 
-/** A stream of chance for one part of a cluster: 0 is the API server, then the controllers, then the faults. */
+/** The random stream of one part of a cluster: 0 is the API server, then the controllers, then the faults. */
 export function randomOf(seed: number, part: number): Random {
   return seededRandom(seed * 64 + part);
 }

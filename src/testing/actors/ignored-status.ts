@@ -7,8 +7,8 @@ import { jsonBodyOf } from '../trace/requested-object.ts';
 const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
 
 /**
- * A write whose body carries a status that its answer does not have: the kind has the subresource `status`, so the server ignores
- * it here. kube-apiserver says nothing about it. Only bodies and answers in JSON are examined.
+ * True for a write whose body has a status that its answer lacks: the kind has the subresource `status`, so the server ignores it here.
+ * kube-apiserver does not warn about it. Only JSON bodies and answers are examined.
  */
 export function ignoresStatus(request: HttpRequest, response: HttpResponse): boolean {
   if (response.status >= 300 || !(response.body instanceof Uint8Array)) return false;
@@ -21,7 +21,7 @@ export function ignoresStatus(request: HttpRequest, response: HttpResponse): boo
   return isObject(sent) && !holds(kept, sent);
 }
 
-/** Everything that was sent is there. Null and empty objects count as nothing. */
+/** True if all sent values are there. Null and empty objects are ignored. */
 function holds(kept: unknown, sent: object): boolean {
   return Object.entries(sent).every(([field, value]) => {
     const found = isObject(kept) ? (kept as Record<string, unknown>)[field] : undefined;

@@ -2,8 +2,8 @@ import { inspect } from 'node:util';
 import { isObject } from './given-value.ts';
 
 /**
- * Refuses what is no object of options, and what one does not know, so that a slip in a name is not an option left out. For callers
- * without types.
+ * Refuses a value that is not an object of options, and unknown options, so that a misspelled option is not ignored. For callers without
+ * types.
  */
 export function checkKeys(what: string, given: object, known: readonly string[]): void {
   if (!isObject(given)) throw new TypeError(`${what} takes an object, not ${inspect(given)}`);

@@ -19,23 +19,23 @@ import {
   writeQuery,
 } from './write-options.ts';
 
-/** Which objects of a kind. */
+/** Selects objects of a kind. */
 export interface KindQuery {
   /** Group and version: `apps/v1`, or `v1` alone for the core group. */
   readonly apiVersion: string;
   /** The kind, in the singular: `Deployment`. */
   readonly kind: string;
-  /** All namespaces when left out. */
+  /** If absent, all namespaces. */
   readonly namespace?: string | undefined;
-  /** As kubectl's `--selector`: `app=web,tier!=cache`. */
+  /** A selector like kubectl's `--selector`: `app=web,tier!=cache`. */
   readonly labelSelector?: string | undefined;
-  /** As kubectl's `--field-selector`: `metadata.name=web`. */
+  /** A selector like kubectl's `--field-selector`: `metadata.name=web`. */
   readonly fieldSelector?: string | undefined;
 }
 
 /** How a watch begins and ends. */
 export interface WatchOptions {
-  /** Begins behind this version; left out, with an `ADDED` for each object that is there. */
+  /** The version after which the watch begins; if absent, it begins with an `ADDED` for each existing object. */
   readonly resourceVersion?: string | undefined;
   /** Ends the watch; the loop over it then rejects with a TransportError. */
   readonly signal?: AbortSignal | undefined;
@@ -43,17 +43,14 @@ export interface WatchOptions {
   readonly allowWatchBookmarks?: boolean | undefined;
 }
 
-/**
- * The server's answer to an object that was sent: the same type, with the fields that every object has.
- * A class or an interface of the caller's own stays as it is.
- */
+/** The server's answer to a sent object: the same type, with the fields of every object. A class or interface of the caller is kept. */
 export type Answered<T> = T extends KubeObject ? T & KubeObject : T;
 
 /** The outcome of {@link ClusterClient.createOrUpdate}. */
 export interface CreatedOrUpdated<T> {
-  /** `unchanged`: nothing was written. */
+  /** `unchanged` means that nothing was written. */
   readonly operation: 'created' | 'updated' | 'unchanged';
-  /** As the server has it now. */
+  /** The server's current object. */
   readonly object: T;
 }
 
@@ -75,27 +72,27 @@ export const kindQueryKeys: readonly (keyof KindQuery)[] = [
 ];
 
 export interface ClusterClientOptions {
-  /** In the trace, for faults, and as the manager of what is applied. */
+  /** The name in the trace and for faults, and the manager of applied fields. */
   readonly name: string;
   readonly rest: RestClient;
   readonly served: () => readonly ResourceInfo[];
   readonly formerKinds: FormerKinds;
-  /** Used by writes that name no other; left to the server when absent. */
+  /** The default of writes; the server decides if absent. */
   readonly fieldValidation?: FieldValidation | undefined;
   /** Called with every object in an answer of the server. */
   readonly seen: (object: object) => void;
 }
 
-/** How often a change is tried again after a conflict. */
+/** Maximum number of retries after conflicts. */
 const MAX_CONFLICTS = 10;
 
 /**
- * Requests by apiVersion and kind, as objects have them. Every call rejects with a StatusError for an answer of 400 and above, and
- * with an {@link UnknownKindError} for a kind that is not served. Objects may have types of the caller's own, such as the classes of
- * `@kubernetes/client-node`; they are JSON all the same, so a time is a string, whatever its type says.
+ * Sends requests by apiVersion and kind. Every call rejects with a StatusError for an answer of 400 and above, and with an {@link
+ * UnknownKindError} for an unserved kind. Objects may have types of the caller, such as the classes of `@kubernetes/client-node`; they are
+ * still JSON, so a time is a string, whatever its type.
  */
 export class ClusterClient {
-  /** For everything else: any path, any body, raw bytes. */
+  /** For all other requests: any path, any body, raw bytes. */
   readonly rest: RestClient;
   readonly #name: string;
   readonly #served: () => readonly ResourceInfo[];
@@ -112,7 +109,7 @@ export class ClusterClient {
     this.#seen = seen;
   }
 
-  /** Resolves with the object as the server has it: with uid, resourceVersion and defaults. Rejects with 409 when there is one. */
+  /** Resolves with the server's object: with uid, resourceVersion and defaults. Rejects with 409 if it exists. */
   async create<T extends ApiObject>(object: T, options: WriteOptions = {}): Promise<Answered<T>> {
     const { apiVersion = '', kind = '', metadata } = object;
     const query = this.#query('create', options);
@@ -120,14 +117,13 @@ export class ClusterClient {
     return this.#note(await this.rest.create<Answered<T>>(collection, object, { query }));
   }
 
-  /** Rejects with a 404 StatusError when there is none; see {@link find}. */
+  /** Rejects with a 404 StatusError if it does not exist; see {@link find}. */
   async get<T extends ApiObject = KubeObject>(subject: Subject): Promise<T> {
     return this.#note(await this.rest.get<T>(this.#path(subject)));
   }
 
   /**
-   * Undefined when there is none, or, for a subject with a uid, when another object has taken its name; also when its kind
-   * went with its definition.
+   * Undefined if it does not exist, if another object has the name of a subject with a uid, or if its kind was removed with its definition.
    */
   async find<T extends ApiObject = KubeObject>(subject: Subject): Promise<T | undefined> {
     try {
@@ -138,18 +134,18 @@ export class ClusterClient {
     }
   }
 
-  /** The objects that the query selects, of all namespaces unless it names one. */
+  /** The matching objects, in all namespaces unless the query names one. */
   async list<T extends ApiObject = KubeObject>(query: KindQuery): Promise<T[]> {
     checkKeys('list', query, kindQueryKeys);
     const { apiVersion, kind, labelSelector, fieldSelector } = query;
     const { items } = await this.rest.list<T>(this.#selected(query), { query: { labelSelector, fieldSelector } });
-    // Items of a list do not carry what the list already says.
+    // Items of a list lack their type, which the list has.
     return items.map((item) => this.#note({ ...item, apiVersion, kind }));
   }
 
   /**
-   * Watches the objects that the query selects, for `for await (const { type, object } of client.watch(query))`. The loop ends when
-   * the server ends the watch, as it does when the cluster stops. It throws the StatusError that the server ends it with.
+   * Watches the matching objects: `for await (const { type, object } of client.watch(query))`. The loop ends when the server ends the
+   * watch, for example when the cluster stops. If the server ends it with an error, the loop throws the StatusError.
    */
   async *watch<T extends ApiObject = KubeObject>(
     query: KindQuery,
@@ -169,19 +165,19 @@ export class ClusterClient {
     }
   }
 
-  /** Replaces the whole object (PUT), at the resourceVersion that it carries. Rejects with 409 when that is an old one. */
+  /** Replaces the whole object (PUT) at its resourceVersion. Rejects with 409 if that is outdated. */
   async update<T extends ApiObject>(object: T, options: UpdateOptions = {}): Promise<Answered<T>> {
     const query = this.#query('update', options);
     return this.#note(await this.rest.update<Answered<T>>(this.#path(object, options.subresource), object, { query }));
   }
 
-  /** The same for the status alone; everything else in the object is ignored. */
+  /** The same for the status alone; the rest of the object is ignored. */
   async updateStatus<T extends ApiObject>(object: T, options: WriteOptions = {}): Promise<Answered<T>> {
     const query = this.#query('updateStatus', options);
     return this.#note(await this.rest.update<Answered<T>>(this.#path(object, 'status'), object, { query }));
   }
 
-  /** A merge patch unless another type is named. An apply creates the object when there is none. */
+  /** A merge patch unless another type is given. An apply creates a missing object. */
   async patch<T extends ApiObject = KubeObject>(
     subject: Subject,
     body: unknown,
@@ -204,8 +200,8 @@ export class ClusterClient {
   }
 
   /**
-   * Server-side apply: the fields of the object become this client's (`fieldManager`, its name unless given). Creates the object when
-   * there is none. Rejects with 409 when others have the fields, unless `force` is set.
+   * Server-side apply: this client becomes the manager (`fieldManager`, default: its name) of the object's fields. Creates a missing
+   * object. Rejects with 409 if others manage the fields, unless `force` is set.
    */
   async apply<T extends ApiObject>(object: T, options: ApplyOptions = {}): Promise<Answered<T>> {
     const query = this.#query('apply', options, APPLY);
@@ -213,9 +209,8 @@ export class ClusterClient {
   }
 
   /**
-   * Makes the object what `change` makes of it: of `initial` when there is none of its name, which is then created, otherwise of the
-   * object that is there, which is then updated. Writes nothing when `change` changes nothing. Begins anew after a conflict,
-   * at most ten times; so `change` may be called more than once.
+   * Applies `change` to the existing object and updates it, or to `initial` and creates it if there is none. Writes nothing if `change`
+   * changes nothing. Retries after a conflict, at most ten times, so `change` may be called repeatedly.
    */
   async createOrUpdate<T extends ApiObject>(
     initial: T,
@@ -240,7 +235,9 @@ export class ClusterClient {
     }
   }
 
-  /** The server's answer: a Status, or the object that now waits for its finalizers. The uid of the subject is a precondition. */
+  /**
+   * Resolves with the server's answer: a Status, or the object that now waits for its finalizers. The uid of the subject is a precondition.
+   */
   async delete(subject: Subject, options: DeleteOptions = {}): Promise<KubeObject> {
     const { uid } = refOf(subject);
     const preconditions = uid === undefined ? options.preconditions : { uid, ...options.preconditions };
@@ -252,8 +249,8 @@ export class ClusterClient {
   }
 
   /**
-   * Deletes every object that the query selects, in one request. Throws a TypeError for a namespaced kind without a namespace: no
-   * server deletes from all namespaces at once.
+   * Deletes all matching objects in one request. Throws a TypeError for a namespaced kind without a namespace, because no server deletes
+   * from all namespaces at once.
    */
   async deleteAllOf(query: KindQuery, options: DeleteOptions = {}): Promise<void> {
     checkKeys('deleteAllOf', query, kindQueryKeys);
@@ -264,14 +261,14 @@ export class ClusterClient {
     await this.rest.deleteCollection(this.#selected(query), options, { query: { labelSelector, fieldSelector } });
   }
 
-  /** Rejects with a 404 StatusError when there is no such object, or, for a subject with a uid, when another has taken its name. */
+  /** Rejects with a 404 StatusError if the object does not exist, or another one has the name of a subject with a uid. */
   addFinalizer(subject: Subject, finalizer: string): Promise<KubeObject> {
     return this.#changeFinalizers(subject, (present) => [...new Set([...present, finalizer])]);
   }
 
   /**
-   * Removes a finalizer, as an operator does after its cleanup. No error when the finalizer, or the object, is not there any more; another
-   * object of the name keeps its own.
+   * Removes a finalizer, like an operator after its cleanup. Succeeds if the finalizer or the object is already gone; another object of the
+   * name keeps its own.
    */
   async removeFinalizer(subject: Subject, finalizer: string): Promise<void> {
     try {
@@ -302,7 +299,7 @@ export class ClusterClient {
     return this.#formerKinds.has(apiVersion, kind);
   }
 
-  /** Like {@link get}, but another object that has taken the name of a subject with a uid is not found either. */
+  /** Like {@link get}, but not found if another object has the name of a subject with a uid. */
   async #getExactly<T extends ApiObject = KubeObject>(subject: Subject): Promise<T> {
     const object = await this.get<T>(subject);
     const { apiVersion, kind, name, uid } = refOf(subject);

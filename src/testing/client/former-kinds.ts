@@ -6,11 +6,11 @@ interface DefinitionSpec {
   readonly names?: { readonly kind?: string };
 }
 
-/** Kinds whose definition was deleted in one cluster. Whoever deletes it, the server removes the objects first. */
+/** Kinds whose definition was deleted in one cluster. The server deletes their objects first. */
 export class FormerKinds {
   readonly #kinds: Set<string>;
 
-  /** With those of the cluster that this one starts from. */
+  /** Includes the kinds of the cluster from which this one starts. */
   constructor(kinds: readonly string[] = []) {
     this.#kinds = new Set(kinds);
   }
@@ -19,13 +19,13 @@ export class FormerKinds {
     return [...this.#kinds];
   }
 
-  /** Must be called with every change of the store. */
+  /** Must be called with every change in the store. */
   note(previous: KubeObject | undefined, next: KubeObject | undefined): void {
     if (next === undefined) {
       const kind = definedKind(previous);
       if (kind !== undefined) this.#kinds.add(kind);
     } else if (this.#kinds.size > 0) {
-      // Defined again, or another definition has the kind.
+      // The kind is defined again, possibly by another definition.
       this.#kinds.delete(definedKind(next) ?? '');
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Whether a value has fields, and is no list, pattern or map. Callers without types pass anything. The check reads its tag: a test may run in a
- * context of its own, with classes of its own.
+ * True for a value with fields that is not a list, pattern or map, because callers without types pass anything. The check reads its tag,
+ * because a test may run in a context with other classes.
  */
 export function isObject(value: unknown): value is object {
   return Object.prototype.toString.call(value) === '[object Object]';

@@ -3,7 +3,7 @@ import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { ApiObject } from '../../api/meta/api-object.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 
-/** Names one object. With a uid it means this very object, not another of the name. */
+/** Names one object. With a uid it means exactly this object. */
 export interface ObjectRef {
   /** Group and version: `apps/v1`, or `v1` alone for the core group. */
   readonly apiVersion: string;
@@ -11,13 +11,13 @@ export interface ObjectRef {
   readonly kind: string;
   /** Its name. */
   readonly name: string;
-  /** `default` when left out, for namespaced kinds. */
+  /** Default for namespaced kinds: `default`. */
   readonly namespace?: string;
-  /** Its identity: with it no other object of the name is meant. */
+  /** Its identity; with it, no other object of the name is meant. */
   readonly uid?: string;
 }
 
-/** How tests name objects: by reference, or by the object itself as the server answered it. */
+/** How tests name objects: by reference, or by an object that the server returned. */
 export type Subject = ObjectRef | ApiObject;
 
 export function refOf(subject: Subject): ObjectRef {
@@ -40,7 +40,7 @@ export function displayName({ kind, namespace, name }: Pick<ObjectRef, 'kind' | 
   return namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`;
 }
 
-/** A kind that is asked for but not served, with what is near. */
+/** A requested kind that is not served, with similar kinds. */
 export class UnknownKindError extends Error {
   constructor(apiVersion: string, kind: string, served: readonly ResourceInfo[]) {
     const hint = hintFor(kind, served);

@@ -5,17 +5,17 @@ import type { RestStream } from '../../client/rest/rest-client.ts';
 import { statusErrorOf } from '../../client/codec/status-decoder.ts';
 import { watchDecoder } from '../../client/codec/watch-decoder.ts';
 
-/** One change that a watch reports. A `BOOKMARK` has only the resourceVersion that the watch has come to. */
+/** One change of a watch. A `BOOKMARK` has only the watch's resourceVersion. */
 export interface WatchEvent<T = KubeObject> {
   /** The change of the object. */
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
-  /** The object after the change; of a deletion as it was last. */
+  /** The object after the change; for a deletion its last state. */
   readonly object: T;
 }
 
 /**
- * The events of a stream as they come. Ends when the stream does. Throws the StatusError that the server ends a watch with, such
- * as a 410 for a version that is too old.
+ * The events of a stream. Ends with the stream. Throws the StatusError with which the server ends a watch, such as a 410 for an expired
+ * version.
  */
 export async function* watchEvents<T extends ApiObject>({ headers, body }: RestStream): AsyncGenerator<WatchEvent<T>> {
   const events: (WatchEvent<T> | StatusError)[] = [];

@@ -10,7 +10,7 @@ const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'd
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const ANSWER_KEYS = ['status', 'reason', 'message', 'retryAfterSeconds'];
 
-/** Refuses a rule that cannot be meant, for it would strike nothing, or everything, without a word. */
+/** Refuses a rule that cannot be intended, because it would silently match nothing, or everything. */
 export function checkRule(rule: FaultRule, served: readonly ResourceInfo[]): void {
   checkKeys('a fault rule', rule, RULE_KEYS);
   const { match, times = 1, probability = 1, answer: answered, delay, drop } = rule;
@@ -57,7 +57,7 @@ function checkField(field: string, value: unknown, served: readonly ResourceInfo
   if (plural !== undefined) refuse(`the plural ${plural}`);
 }
 
-/** The plural of a name that is the singular or short name of a resource. A plural may be served only later. */
+/** The plural if the given name is the singular or short name of a resource. A plural may be served later. */
 function pluralOf(name: string, served: readonly ResourceInfo[]): string | undefined {
   if (served.some(({ resource }) => resource === name)) return undefined;
   return served.find(({ singular, shortNames }) => singular === name || shortNames.includes(name))?.resource;
@@ -69,7 +69,7 @@ function checkAnswer(answered: FaultAnswer): void {
   }
   checkKeys('answer of a fault rule', answered, ANSWER_KEYS);
   const { status, retryAfterSeconds = 0 } = answered;
-  // A status below 200 ends no exchange.
+  // A status below 200 does not end an exchange.
   if (!isIntegerWithin(status, 200, 599)) throw new RangeError(`the status of an answer is 200 to 599, not ${status}`);
   if (!isIntegerWithin(retryAfterSeconds, 0)) {
     throw new RangeError(`retryAfterSeconds is an integer from 0, not ${retryAfterSeconds}`);

@@ -1,45 +1,45 @@
 /** The verb of a request, in Kubernetes' words. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
-/** The verbs of paths that are no resource: methods in lower case. Empty for a path that nobody can read. */
+/** The verbs of non-resource paths: methods in lower case. Empty for a malformed path. */
 export type OtherVerb = 'head' | 'options' | 'post' | 'put' | 'unknown' | '';
 
-/** The methods that a rule may name. */
+/** The methods that a rule can name. */
 export type RequestMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** A request as rules see it. */
+/** A request in the form that rules match. */
 export interface FaultRequest {
   /** A controller by name, `test` for `cluster.client`, or the first word of a user agent. */
   readonly who: string;
-  /** The method of HTTP. */
+  /** The HTTP method. */
   readonly method: RequestMethod;
   /** The verb, as Kubernetes has it. */
   readonly verb: Verb | OtherVerb;
   /** The path without its query. */
   readonly path: string;
-  /** The parameters behind the path: the options of most of the collector's deletions are there. */
+  /** The query parameters, which contain the options of most of the collector's deletions. */
   readonly query: URLSearchParams;
   /** The API group; empty for the core group. */
   readonly group: string;
   /** The version of the group. */
   readonly version: string;
-  /** Plural: `configmaps`; empty for paths that are no resource. */
+  /** Plural: `configmaps`; empty for non-resource paths. */
   readonly resource: string;
   /** The subresource; empty for the object itself. */
   readonly subresource: string;
   /** The namespace; empty for cluster-scoped resources and all namespaces. */
   readonly namespace: string;
-  /** For a `create` the one in its JSON body; empty when it is left to the server. */
+  /** For a `create`, the name in its JSON body; empty if the server generates it. */
   readonly name: string;
-  /** The JSON body; undefined when there is none or it is not JSON. */
+  /** The JSON body; undefined if there is none or it is not JSON. */
   readonly body: unknown;
 }
 
-/** Which requests a rule is about: every field that is given must be equal. */
+/** The requests that a rule matches: every given field must be equal. */
 export interface FaultMatch {
   /** The sender: a controller by name, `test` for `cluster.client`, the name of another client. */
   readonly who?: string | undefined;
-  /** The method of HTTP. */
+  /** The HTTP method. */
   readonly method?: RequestMethod | undefined;
   /** The verb, as Kubernetes has it. */
   readonly verb?: Verb | undefined;
@@ -59,33 +59,33 @@ export interface FaultMatch {
   readonly name?: string | undefined;
 }
 
-/** The answer of a rule in the server's place. */
+/** The answer of a rule instead of the server's. */
 export interface FaultAnswer {
   /** 200 to 599. */
   readonly status: number;
   /** The reason of the Status; `InternalError`, `Conflict`, … */
   readonly reason?: string;
-  /** The message of the Status; a sentence that names the rule unless given. */
+  /** The message of the Status; by default a sentence that names the rule. */
   readonly message?: string;
-  /** An integer, as the header has it. */
+  /** An integer for the header. */
   readonly retryAfterSeconds?: number;
 }
 
-/** A fault, and the requests that it affects. At least one of `answer`, `delay` and `drop` says which fault. */
+/** A fault and the requests that it affects. It needs at least one of `answer`, `delay` and `drop`. */
 export interface FaultRule {
-  /** Which requests; every field given must be equal, or a function says so, with true or false. */
+  /** The matching requests: every given field must be equal, or a function returns true. */
   readonly match: FaultMatch | ((request: FaultRequest) => boolean);
-  /** How often it strikes; always when absent. */
+  /** Maximum number of uses; unlimited if absent. */
   readonly times?: number;
-  /** How likely it is for a matching request, 0 to 1, by the cluster's seed; 1 when absent. */
+  /** The probability for a matching request, 0 to 1, by the cluster's seed; 1 if absent. */
   readonly probability?: number;
-  /** Answers in the server's place: the server never sees the request. */
+  /** Answers instead of the server, which never sees the request. */
   readonly answer?: FaultAnswer;
   /**
-   * Holds the request back so many milliseconds of the cluster's clock; then it goes on to `drop`, `answer` or the server. It
-   * rejects when the cluster is stopped before.
+   * Delays the request by this many milliseconds of the cluster's clock; then `drop`, `answer` or the server follows. The request rejects
+   * if the cluster is stopped first.
    */
   readonly delay?: number;
-  /** `request`: it never arrives. `response`: it is carried out, but its sender never learns. The connection breaks in both. */
+  /** `request` loses the request. `response` carries it out, but loses the answer. The connection breaks in both cases. */
   readonly drop?: 'request' | 'response';
 }

@@ -14,7 +14,7 @@ import { jsonBodyOf, requestedName, requestedObject } from '../trace/requested-o
 
 export interface FaultsOptions {
   readonly clock: Clock;
-  /** The clock is the fake one: a delay lasts until somebody lets the time pass. */
+  /** True for the fake clock: a delay lasts until the test advances the time. */
   readonly clockStands: boolean;
   readonly random: Random;
   readonly recorder: Recorder;
@@ -22,12 +22,12 @@ export interface FaultsOptions {
   readonly served: () => readonly ResourceInfo[];
 }
 
-/** Real milliseconds after which a request that waits for the fake clock says so. */
+/** Real milliseconds after which a request that waits for the fake clock reports it. */
 const NOTICE_MS = 1000;
-/** The most rules at once. */
+/** Maximum number of rules. */
 const MAX_RULES = 1000;
 
-/** The faults between the clients and the API server of one cluster. The first rule that matches strikes. */
+/** The faults between the clients and the API server of one cluster. The first matching rule applies. */
 export class Faults {
   readonly #rules: { readonly rule: FaultRule; left: number }[] = [];
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class Faults {
   readonly #random: Random;
   readonly #recorder: Recorder;
   readonly #served: () => readonly ResourceInfo[];
-  /** Ends the wait of a request; one for each that waits now. */
+  /** Ends the delay of a request; one for each delayed request. */
   readonly #held = new Set<() => void>();
   #closed = false;
 
@@ -47,12 +47,12 @@ export class Faults {
     this.#served = served;
   }
 
-  /** Requests that a rule delays at this moment. */
+  /** Number of currently delayed requests. */
   get held(): number {
     return this.#held.size;
   }
 
-  /** From now on; returns how to take it back. */
+  /** Adds a rule. Returns a function that removes it. */
   add(rule: FaultRule): () => void {
     if (this.#rules.length >= MAX_RULES) throw new RangeError(`more than ${MAX_RULES} fault rules`);
     checkRule(rule, this.#served());
@@ -64,18 +64,18 @@ export class Faults {
     };
   }
 
-  /** Takes all rules back. */
+  /** Removes all rules. */
   clear(): void {
     this.#rules.length = 0;
   }
 
-  /** The cluster is stopped: what is held back rejects, and so does what would be from now on. */
+  /** The cluster stops: delayed and later delays reject. */
   close(): void {
     this.#closed = true;
     for (const giveUp of this.#held) giveUp();
   }
 
-  /** Stands between every client and the server: an interceptor of the client room, and a filter before a listener. */
+  /** Intercepts all requests: as an interceptor of in-process clients, and as a filter of the listener. */
   readonly intercept = async (request: HttpRequest, next: Send): Promise<HttpResponse> => {
     const rule = this.#rules.length === 0 ? undefined : this.#strike(request);
     if (rule === undefined) return next(request);
@@ -115,7 +115,7 @@ export class Faults {
     }
   }
 
-  /** Says that the request waits for time which does not pass, unless some has passed meanwhile. */
+  /** Reports that the request waits for time that does not pass, unless time has passed meanwhile. */
   #noticeOf(request: HttpRequest, ms: number): () => void {
     const since = this.#clock.monotonic();
     return () => {
@@ -199,7 +199,7 @@ const broken = (): TransportError => new TransportError('reset', 'a fault rule b
 const stopped = (cause: unknown): TransportError =>
   new TransportError('aborted', 'the cluster was stopped while a fault rule held the request back', { cause });
 
-/** Warns the operator of the process: Node prints it on stderr after `name`, and test runners show it with the test. */
+/** Prints a warning: Node prints it on stderr after `name`, and test runners show it with the test. */
 function warnProcess(name: string, message: string): void {
   process.emitWarning(message, name);
 }

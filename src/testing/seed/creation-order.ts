@@ -1,18 +1,18 @@
 import { ownerKey } from './owner-key.ts';
 import type { SeedObject } from './seed-object.ts';
 
-/** One for each time that an object is given. */
+/** One for each occurrence of an object. */
 interface Place {
   readonly object: SeedObject;
   taken: boolean;
 }
 
-/** The others need them. */
+/** Other objects need these kinds. */
 const rank = ({ kind }: SeedObject): number => (kind === 'Namespace' ? 0 : kind === 'CustomResourceDefinition' ? 1 : 2);
 
 /**
- * Namespaces go first, then definitions, then the others as they are given; before a namespace or a definition goes what it
- * needs of the others: its owners, and what these need.
+ * Namespaces come first, then definitions, then the others in their order. A namespace or definition comes after the objects that it needs:
+ * its owners, and their prerequisites.
  */
 export function creationOrder(objects: readonly SeedObject[]): SeedObject[] {
   const places = objects
@@ -22,7 +22,7 @@ export function creationOrder(objects: readonly SeedObject[]): SeedObject[] {
   const order: SeedObject[] = [];
   const put = (place: Place, early: boolean): void => {
     if (place.taken) return;
-    // Before what it needs, which may need it in turn: that is refused when it is created.
+    // It is marked before its prerequisites, which may need it in turn; the server refuses such a cycle on creation.
     place.taken = true;
     if (early || rank(place.object) < 2) for (const needed of needs(place.object)) put(needed, true);
     order.push(place.object);
@@ -58,7 +58,7 @@ function nameOf(object: SeedObject): string {
   return ownerKey(object, object.metadata?.name ?? '', object.metadata?.namespace);
 }
 
-/** As {@link ownerKey} has a kind that is asked for; undefined for what defines none. */
+/** The kind that a definition defines, in the form of {@link ownerKey}; undefined for other objects. */
 function definedKind({ kind, spec }: SeedObject): string | undefined {
   if (kind !== 'CustomResourceDefinition') return undefined;
   const { group, names } = (spec ?? {}) as { readonly group?: string; readonly names?: { readonly kind?: string } };

@@ -8,8 +8,8 @@ import type { Trace } from '../trace/trace.ts';
 const KIND = 'CustomResourceDefinition';
 
 /**
- * The definitions. Other files of a directory are left out, as envtest does. Throws a TypeError when a given definition is none: it would be
- * created before there are namespaces and controllers.
+ * The definitions. Other files of a directory are left out, like in envtest. Throws a TypeError if a given object is not a definition,
+ * because it would be created before there are namespaces and controllers.
  */
 export function definitionsAmong(objects: readonly SeedObject[]): readonly SeedObject[] {
   const other = objects.find((object) => object.kind !== KIND && !isFound(object));
@@ -19,8 +19,8 @@ export function definitionsAmong(objects: readonly SeedObject[]): readonly SeedO
 }
 
 /**
- * Each has got the names it asks for, and its kind is served. Throws a SeedError, with what the server says, for one that does
- * not get them: its kind would be that of the other which has them.
+ * True if each has its names and its kind is served. Throws a SeedError, with the server's message, for one whose names another definition
+ * has.
  */
 export function areServed(definitions: readonly SeedObject[], served: readonly ResourceInfo[], trace: Trace): boolean {
   return definitions.every(({ metadata, spec }) => {

@@ -2,27 +2,26 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The files of a directory that hold objects, as kubectl has it. */
+/** The file name extensions of kubectl. */
 const ENDINGS = /\.(?:ya?ml|json)$/;
 
 /** One file, read. */
 export interface ManifestFile {
   readonly path: string;
   readonly text: string;
-  /** It was found in a directory, not named. */
+  /** True if it was found in a directory instead of named. */
   readonly found: boolean;
 }
 
-/** A text of one line that is no YAML of an object: `config/crd/bases`, `shop.yaml`. */
+/** True for a single-line text that is not YAML of an object: `config/crd/bases`, `shop.yaml`. */
 export function isPath(text: string): boolean {
   const line = text.trim();
   return line !== '' && !/[\n{[]|: /.test(line) && !/^(?:#|-)/.test(line);
 }
 
 /**
- * The file, or those of the directory that end in `.yaml`, `.yml` or `.json`, by name; not those of inner directories. Relative paths
- * begin at the working directory of the process. Rejects with the system's error for what is not there, and with an Error for a
- * directory without such files.
+ * The file, or the files of the directory that end in `.yaml`, `.yml` or `.json`, by name, without subdirectories. Relative paths start at
+ * the working directory. Rejects with the system's error for a missing path, and with an Error for a directory without such files.
  */
 export async function readManifestFiles(source: string | URL): Promise<readonly ManifestFile[]> {
   const path = typeof source === 'string' ? source.trim() : fileURLToPath(source);

@@ -1,9 +1,9 @@
 import type { ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 
-/** Without a uid it means an owner that stands before. */
+/** Without a uid it means an owner that precedes it. */
 export type SeedOwner = Omit<OwnerReference, 'uid'> & Partial<Pick<OwnerReference, 'uid'>>;
 
-/** An object as it is written down to be created. */
+/** An object to create, in the form in which a test writes it. */
 export interface SeedObject {
   /** Group and version: `apps/v1`, or `v1` alone for the core group. */
   apiVersion?: string;

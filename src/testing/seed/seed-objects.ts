@@ -17,7 +17,7 @@ export type ObjectSource = SeedObject | ApiObject | string | URL;
 /** One or several. */
 export type ObjectSources = ObjectSource | readonly ObjectSource[];
 
-/** An object that cannot be created when a cluster starts. */
+/** An object that cannot be created at the start of a cluster. */
 export class SeedError extends Error {
   constructor(what: string, cause: unknown) {
     super(`cannot create ${what}: ${messageOf(cause)}`, { cause });
@@ -25,17 +25,17 @@ export class SeedError extends Error {
   }
 }
 
-/** Where objects that were read from a file stand in it, as `path:line`. */
+/** The positions of objects from files, as `path:line`. */
 const places = new WeakMap<SeedObject, string>();
-/** Objects of files that were found in a directory, not named. */
+/** Objects of files that were found in a directory instead of named. */
 const foundObjects = new WeakSet<SeedObject>();
 
-/** The object comes from a directory that may hold others too. */
+/** True for an object from a directory that may also contain unrelated ones. */
 export function isFound(object: SeedObject): boolean {
   return foundObjects.has(object);
 }
 
-/** In the order in which they can be created. Rejects with a SeedError that names file and line of what cannot be read. */
+/** The objects in an order in which they can be created. Rejects with a SeedError that names file and line of unreadable text. */
 export async function readObjects(sources: ObjectSources | undefined): Promise<SeedObject[]> {
   if (sources === undefined) return [];
   const list = (Array.isArray(sources) ? sources : [sources]) as readonly ObjectSource[];
@@ -95,8 +95,8 @@ function objectsIn(document: unknown, place?: string): SeedObject[] {
 }
 
 /**
- * Creates the objects in order. An owner reference may leave out its uid, or carry the uid that the owner has in the same
- * objects: it gets the uid that the server gave, so that whole trees can be written down.
+ * Creates the objects in order. An owner reference may omit its uid, or contain the uid that the owner has in the same objects: it gets the
+ * uid that the server assigned, so that whole trees can be written down.
  */
 export async function createObjects(client: ClusterClient, objects: readonly SeedObject[]): Promise<void> {
   const uids = new Map<string, string>();
