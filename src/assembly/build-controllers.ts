@@ -24,7 +24,7 @@ export interface ControllersOptions {
   readonly metrics: Metrics;
   readonly collector: Pick<
     GarbageCollectorOptions,
-    'concurrentGcSyncs' | 'fewCalls' | 'selfCheckPeriodMs' | 'orphanRecords'
+    'concurrentGcSyncs' | 'fewCalls' | 'selfCheckPeriodMs' | 'orphanRecords' | 'deletionLimits'
   >;
   /** Settings of the controllers that start on demand. */
   readonly lifecycle: LifecycleSettings;

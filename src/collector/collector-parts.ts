@@ -2,6 +2,7 @@ import { RestMapper } from '../api/meta/rest-mapper.ts';
 import { EventRecorder } from '../client/events/event-recorder.ts';
 import { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
 import { OrphanedOwners } from './caches/orphaned-owners.ts';
+import { HeldDeletions } from './breaker/held-deletions.ts';
 import { DecisionJournal } from './decision-journal.ts';
 import { DEFAULTS, type GarbageCollectorOptions } from './garbage-collector-options.ts';
 import { GraphWriter } from './graph-writer.ts';
@@ -78,6 +79,20 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     recorder,
     reasons: options.onDecision === undefined ? 'dropped' : 'kept',
   });
+  const { deletionLimits: limits } = options;
+  const breaker =
+    limits &&
+    new HeldDeletions({
+      limits,
+      client,
+      clock,
+      random,
+      logger,
+      metrics: registry,
+      recorder,
+      queues,
+      onQueued: journal.queued,
+    });
   const orphanRecords = new OrphanRecords({
     client,
     clock,
@@ -176,6 +191,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     gate,
     orphanRecords,
     invalidNamespaces,
+    breaker,
     recorder,
     writes,
     started,
@@ -214,6 +230,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     lists,
     outages,
     journal,
+    breaker,
     consistency,
     intake,
     term,

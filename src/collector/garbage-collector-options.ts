@@ -1,3 +1,4 @@
+import type { DeletionLimits } from './breaker/circuit-breaker.ts';
 import type { ClusterIdentity } from './trust/cluster-identity.ts';
 import type { Clock } from '../base/time/clock.ts';
 import type { Logger } from '../base/logs/logger.ts';
@@ -57,6 +58,11 @@ export interface GarbageCollectorOptions {
    * 50 objects, and a share of 0.2.
    */
   readonly vanishLimit?: VanishLimit | undefined;
+  /**
+   * The most objects that are deleted within a minute, per cause and overall. Beyond that deletions are held until the annotation
+   * `kubegc.io/resume-deletions` of Namespace kube-system names the trip. No limit unless given.
+   */
+  readonly deletionLimits?: DeletionLimits | undefined;
   /** Default `unresolved` (BETTER-12). */
   readonly unservedVersions?: UnservedVersions;
   /**

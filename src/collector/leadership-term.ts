@@ -4,6 +4,7 @@ import { type Clock, sleepUnlessAborted } from '../base/time/clock.ts';
 import type { Logger } from '../base/logs/logger.ts';
 import { LeaseLostError } from '../client/election/leader-elector.ts';
 import type { EventRecorder } from '../client/events/event-recorder.ts';
+import type { HeldDeletions } from './breaker/held-deletions.ts';
 import type { InvalidNamespaceReports } from './observation/invalid-namespace-reports.ts';
 import type { Backlog } from './workers/backlog.ts';
 import type { OrphanRecords } from './workers/orphan-records.ts';
@@ -15,6 +16,7 @@ export interface LeadershipTermOptions {
   readonly gate: WorkGate;
   readonly orphanRecords: OrphanRecords;
   readonly invalidNamespaces: InvalidNamespaceReports;
+  readonly breaker: Pick<HeldDeletions, 'endTerm'> | undefined;
   readonly recorder: EventRecorder;
   /** `withheld`: another process writes, and reports. */
   readonly writes: 'allowed' | 'withheld';
@@ -58,6 +60,7 @@ export class LeadershipTerm {
     await gate.close();
     graceOver.cancel();
     await recorder;
+    this.#options.breaker?.endTerm();
     if (acts) invalidNamespaces.endTerm();
   }
 

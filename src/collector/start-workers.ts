@@ -1,4 +1,5 @@
 import { BoundedLog } from '../base/logs/bounded-log.ts';
+import type { HeldDeletions } from './breaker/held-deletions.ts';
 import type { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
 import type { OrphanedOwners } from './caches/orphaned-owners.ts';
 import type { DecisionJournal } from './decision-journal.ts';
@@ -51,6 +52,7 @@ export interface WorkerParts {
   readonly lists: HeldLists;
   readonly outages: Outages;
   readonly journal: DecisionJournal;
+  readonly breaker: HeldDeletions | undefined;
 }
 
 /** Writes that failed: so many lines at once, then one in this time. */
@@ -110,6 +112,7 @@ function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog
     support: parts.support,
     deleteOptions: parts.deleteOptions,
     metrics: parts.metrics,
+    breaker: parts.breaker,
     writes,
     apply: writer.apply,
     trust: () => (monitors.current ? 'trusted' : 'untrusted'),

@@ -4,7 +4,8 @@ import { goBackInTime } from './back-in-time.ts';
 import { backup } from './backup.ts';
 import { type Fault, late, pathNotFound, refuse, successStatus } from './faults.ts';
 import { holdIntake } from './hold.ts';
-import { clusterRole, configMap, refTo, refToNothing, secret, type TestKind, widget } from './kinds.ts';
+import { RESUME_DELETIONS } from '../../src/collector/breaker/held-deletions.ts';
+import { clusterRole, configMap, namespace, refTo, refToNothing, secret, type TestKind, widget } from './kinds.ts';
 import type { Rig } from './rig.ts';
 
 /** What makes a collector give the reasons that the usual scenarios do not. One runs when they begin. */
@@ -84,6 +85,18 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await rig.rest();
     const all = { gvr: configMap.gvr, namespace: 'default' };
     await listedAnew(rig, 'configmaps', () => rig.wait(rig.client.deleteCollection(all)));
+  },
+  'more dependents than a minute may delete': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    for (let i = 0; i < 42; i++) await rig.create(secret, `d-${i}`, { owners: [refTo(owner)] });
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+    const id = rig.logger.lines.find(({ fields }) => fields['reason'] === 'DeletionsHeld')?.fields['id'];
+    const body = { metadata: { annotations: { [RESUME_DELETIONS]: id } } };
+    const target = { gvr: namespace.gvr, name: 'kube-system' };
+    await rig.wait(rig.client.patch(target, { type: 'application/merge-patch+json', body }));
+    await rig.advance(6000);
+    await rig.rest();
   },
   'a resource that vanishes and comes back': async (rig) => {
     const owner = await rig.create(widget, 'owner');

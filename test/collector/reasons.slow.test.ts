@@ -33,6 +33,7 @@ const emitted = new EmittedReasons();
 const collecting = {
   onDecision: emitted.onDecision,
   orphanRecords: 'events',
+  deletionLimits: { perCause: 40 },
   ignoredResources: [...defaultIgnoredResources, gadget.gvr],
 } as const;
 

@@ -11,7 +11,7 @@ const read = (path: string): string => readFileSync(join(collector, path), 'utf8
 /** The size that a reader sees at once, in lines, and in characters for tables with long lines. */
 const FIRST_PAGE = { lines: 70, characters: 5000 };
 const PAGE = { lines: 90, characters: 8000 };
-const ROOMS = ['graph', 'decide', 'workers', 'monitors', 'operations', 'observation', 'trust'];
+const ROOMS = ['graph', 'decide', 'workers', 'monitors', 'operations', 'observation', 'trust', 'breaker'];
 const MAX_WORDS = 10;
 
 interface Row {

@@ -30,6 +30,7 @@ import type { LeaseTimes } from '../../client/election/leader-election.ts';
 import { renderKubeconfig } from '../../client/kubeconfig/render-kubeconfig.ts';
 import { requestMetrics } from '../../client/rest/request-metrics.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { DeletionLimits } from '../../collector/breaker/circuit-breaker.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { DataDirectory } from './data-directory.ts';
@@ -64,6 +65,8 @@ export interface ClusterOptions {
   readonly controllers: ReadonlySet<ControllerName>;
   /** Interval between self-checks of the collector's graph, ms. Undefined means only on request. */
   readonly selfCheckPeriodMs: number | undefined;
+  /** The most deletions of the collector within a minute (CAS-074). No limit unless given. */
+  readonly deletionLimits?: DeletionLimits | undefined;
   readonly authorizationMode: AuthorizationMode;
   readonly admissionPlugins: PluginFlags;
   /** True if objects with the protecting annotation cannot be deleted (CAS-070). Default: off. */
@@ -242,6 +245,7 @@ export class Cluster {
         // In one process the server itself makes sure that users get their turn.
         fewCalls: 2 * CONCURRENT_GC_SYNCS,
         selfCheckPeriodMs: this.#options.selfCheckPeriodMs,
+        deletionLimits: this.#options.deletionLimits,
         orphanRecords: 'events',
       },
       lifecycle: this.#options.lifecycle ?? {},

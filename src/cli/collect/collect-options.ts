@@ -24,6 +24,8 @@ export interface CollectFlags {
   /** `true` if it has no value. */
   readonly orphanBarrier: string | true;
   readonly orphanRecords: 'events' | 'memory';
+  readonly maxDeletesPerMinute?: string;
+  readonly maxDeletesPerMinuteOverall?: string;
   readonly resolveUnservedVersions?: boolean;
   /** `true` if it has no value. */
   readonly leaderElect: string | true;
@@ -200,6 +202,17 @@ export const collectOptions: readonly CollectOption[] = [
     flags: '--retry-burst <N>',
     description: 'retries in a burst',
     default: '100',
+  },
+  {
+    group: 'Retries and limits:',
+    flags: '--max-deletes-per-minute <N>',
+    description:
+      'deletions within a minute because of one owner that is gone; more are held until somebody agrees (default: no limit)',
+  },
+  {
+    group: 'Retries and limits:',
+    flags: '--max-deletes-per-minute-overall <N>',
+    description: 'the same whatever the owners (default: no limit)',
   },
   {
     group: 'Retries and limits:',

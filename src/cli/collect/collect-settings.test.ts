@@ -65,6 +65,8 @@ describe('collectSettings', () => {
       { retryBase: '1m', retryCap: '60s' },
       { retry: { baseMs: 60_000 }, retryCapMs: 60_000 },
     ],
+    [{ maxDeletesPerMinute: '100' }, { deletionLimits: { perCause: 100 } }],
+    [{ maxDeletesPerMinute: '1', maxDeletesPerMinuteOverall: '9' }, { deletionLimits: { perCause: 1, overall: 9 } }],
     [{ orphanBarrier: 'false' }, { orphanBarrier: 'off' }],
     [{ resolveUnservedVersions: true }, { unservedVersions: 'otherVersion' }],
     [
@@ -104,6 +106,8 @@ describe('collectSettings', () => {
     [{ retryBase: '2m' }, '--retry-cap 1m is shorter than --retry-base 2m'],
     [{ selfCheckPeriod: '59s' }, 'invalid --self-check-period "59s"'],
     [{ selfCheckPeriod: 'often' }, 'invalid --self-check-period "often"'],
+    [{ maxDeletesPerMinute: '0' }, 'invalid --max-deletes-per-minute "0"'],
+    [{ maxDeletesPerMinuteOverall: 'few' }, 'invalid --max-deletes-per-minute-overall "few"'],
     [{ kubeApiQps: '-1' }, 'invalid --kube-api-qps "-1"'],
     [{ kubeApiQps: 'NaN' }, 'invalid --kube-api-qps "NaN"'],
     [{ kubeApiBurst: '1.5' }, 'invalid --kube-api-burst "1.5"'],

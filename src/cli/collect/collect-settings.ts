@@ -2,11 +2,13 @@ import { isDns1123Label, isDns1123Subdomain } from '../../api/validation/names.t
 import type { LeaseTimes } from '../../client/election/leader-election.ts';
 import { defaultIgnoredResources, type GroupResourceName } from '../../collector/resources/deletable-resources.ts';
 import type { RetryOptions } from '../../collector/queues/queues.ts';
+import type { DeletionLimits } from '../../collector/breaker/circuit-breaker.ts';
 import type { UnservedVersions } from '../../collector/resources/kind-mapper.ts';
 import type { KubeApiContentType } from './collect-content-type.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { CommandError } from '../process/command-error.ts';
 import { durationOf } from '../flags/duration-flag.ts';
+import { deletionLimitsOf } from '../flags/deletion-limits.ts';
 import { leaseTimesOf } from '../flags/lease-times.ts';
 import { selfCheckPeriodOf } from '../flags/self-check-period.ts';
 import type { RequestRate } from '../flags/request-rate.ts';
@@ -37,6 +39,8 @@ export interface CollectSettings {
   readonly orphanBarrier: 'on' | 'off';
   readonly orphanRecords: CollectFlags['orphanRecords'];
   readonly unservedVersions: UnservedVersions;
+  /** Undefined means no limit. */
+  readonly deletionLimits: DeletionLimits | undefined;
   /** Undefined means without leader election. */
   readonly lease: LeaseSettings | undefined;
   /** Undefined means no limit (BETTER-19). */
@@ -80,6 +84,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     orphanBarrier: isOn('--orphan-barrier', flags.orphanBarrier) ? 'on' : 'off',
     orphanRecords: flags.orphanRecords,
     unservedVersions: flags.resolveUnservedVersions === true ? 'otherVersion' : 'unresolved',
+    deletionLimits: deletionLimitsOf(flags),
     lease: isOn('--leader-elect', flags.leaderElect) ? leaseOf(flags) : undefined,
     rate: qps === 0 ? undefined : { qps, burst: burst === 0 ? Math.max(1, Math.ceil(qps * 1.5)) : burst },
     contentType: flags.kubeApiContentType,

@@ -126,7 +126,7 @@ function assemble(options: {
   const { settings, config, logger, explain, identity } = options;
   const { initialSyncTimeoutMs, absentOwners, retry } = settings;
   const { mode, lease, rate, contentType, concurrentGcSyncs, syncPeriodMs, retryCapMs, selfCheckPeriodMs } = settings;
-  const { ignoredResources, orphanBarrier, orphanRecords, unservedVersions } = settings;
+  const { ignoredResources, orphanBarrier, orphanRecords, unservedVersions, deletionLimits } = settings;
   const metrics = new PrometheusMetrics();
   processMetrics(metrics, process, clock.now());
   const counted = requestMetrics(metrics, new URL(config.server).host);
@@ -179,6 +179,7 @@ function assemble(options: {
     orphanBarrier,
     orphanRecords,
     unservedVersions,
+    deletionLimits,
     ...(explain
       ? {
           onDecision: (decision) => {

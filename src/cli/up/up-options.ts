@@ -181,6 +181,19 @@ export const upOptions: readonly UpOption[] = [
     default: '0',
   },
   {
+    key: 'maxDeletesPerMinute',
+    group: 'Controllers and admission:',
+    flags: '--max-deletes-per-minute <N>',
+    description:
+      'deletions of the collector within a minute because of one owner that is gone; more are held until somebody agrees (default: no limit)',
+  },
+  {
+    key: 'maxDeletesPerMinuteOverall',
+    group: 'Controllers and admission:',
+    flags: '--max-deletes-per-minute-overall <N>',
+    description: 'the same whatever the owners (default: no limit)',
+  },
+  {
     key: 'terminatedPodGcThreshold',
     group: 'Controllers and admission:',
     flags: '--terminated-pod-gc-threshold <COUNT>',

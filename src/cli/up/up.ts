@@ -11,6 +11,7 @@ import { selectControllers } from '../cluster/controllers.ts';
 import { DataDirectory } from '../cluster/data-directory.ts';
 import type { EtcdFlags } from '../cluster/etcd-settings.ts';
 import { engineHeap, IdleHeap } from './idle-heap.ts';
+import { deletionLimitsOf } from '../flags/deletion-limits.ts';
 import { type LifecycleFlags, lifecycleSettingsOf } from '../flags/lifecycle-flags.ts';
 import type { LeaseTimeFlags } from '../flags/lease-times.ts';
 import { parseListenAddress } from '../flags/listen-address.ts';
@@ -38,6 +39,8 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
   readonly webhookService?: readonly string[];
   readonly guard?: boolean;
   readonly selfCheckPeriod: string;
+  readonly maxDeletesPerMinute?: string;
+  readonly maxDeletesPerMinuteOverall?: string;
   readonly filename?: readonly string[];
   readonly exitWithParent?: boolean;
   readonly logLevel: LogLevel;
@@ -58,6 +61,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const listen = parseListenAddress(flags.listen);
   const controllers = selectControllers(flags.controllers ?? ['*']);
   const selfCheckPeriodMs = selfCheckPeriodOf(flags.selfCheckPeriod);
+  const deletionLimits = deletionLimitsOf(flags);
   const serviceHosts = webhookServicesOf(flags.webhookService);
   const lifecycle = lifecycleSettingsOf(flags);
   const alsoReachedBy = servingNames(flags.tlsSan ?? []);
@@ -82,6 +86,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     listen,
     controllers,
     selfCheckPeriodMs,
+    deletionLimits,
     authorizationMode: flags.authorizationMode,
     admissionPlugins: admissionPlugins(flags),
     guard: flags.guard === true ? 'on' : 'off',

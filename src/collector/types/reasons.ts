@@ -22,6 +22,7 @@ export const reasons = {
     dependentReleased: 'A dependent it waits for is gone, or does not block it any more.',
     startsOrphaning: 'It began to wait for its dependents to be orphaned.',
     blocksOwner: 'An owner that waits for it was looked at.',
+    deletionsResumed: 'Its deletion was held by a limit, and somebody agreed to go on.',
     waitingListed: 'A list showed that it waits, and what happened before the list is not known.',
     changedUnseen:
       'A list showed it changed, with an owner that is not there, waits or does not fit, or showed an owner that waits changed; what happened before is not known.',
@@ -37,6 +38,7 @@ export const reasons = {
   events: {
     VanishedObjectsNotBelieved:
       'So many objects of a kind vanished from one list that nothing is deleted because of it until a second list has confirmed it.',
+    DeletionsHeld: 'So many objects were deleted within a minute that no more are deleted until somebody agrees.',
     OwnerRefInvalidNamespace: 'A reference names an owner in another namespace, which is not valid.',
     DependentsOrphaned: 'The owner was deleted with policy Orphan: who refers to it is let go, also if it comes late.',
     OrphanedOwnerReferenceReleased:
@@ -88,6 +90,7 @@ export const reasons = {
   /** What came of a write. */
   answered: {
     deleteAccepted: 'The server accepted the delete.',
+    deletionHeld: 'The delete was not sent, because a limit of deletions per minute is reached.',
     deleteConflict: 'The object changed between the decision and the delete, each time it was decided anew.',
     writeRejected: 'The write was refused, or got no answer.',
     patchAccepted: 'The server accepted the patch.',

@@ -7,6 +7,7 @@ import type { Interceptor } from '../../client/rest/interceptor.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { FactSource } from '../decide/gather-facts.ts';
 import type { CollectorMetrics } from '../observation/collector-metrics.ts';
+import type { HeldDeletions } from '../breaker/held-deletions.ts';
 import type { AbsentOwnerCache } from '../caches/absent-owner-cache.ts';
 import type { GraphEvent } from '../types/event.ts';
 import type { InDoubt } from '../types/monitor-event.ts';
@@ -40,6 +41,8 @@ export interface CollectorContext extends DeleteContext {
   readonly queues: Queues;
   readonly support: PatchSupport;
   readonly metrics: CollectorMetrics;
+  /** Undefined: deletions have no limit. */
+  readonly breaker: Pick<HeldDeletions, 'admit' | 'takeBack'> | undefined;
   /** `withheld`: what a decision wants written is reported and not sent. */
   readonly writes: 'allowed' | 'withheld';
   /** The one writer of the graph; see GraphWriter. */

@@ -58,11 +58,17 @@ const MAX_WAITING_OWNERS = 10_000;
 
 /** What an action came to: done, or the reason for which the key is retried, or a need to decide anew. */
 type ActionOutcome = End | Conflict;
-type End = { readonly next: 'done' } | Requeue;
+type End = { readonly next: 'done' } | Requeue | Held;
 
 interface Requeue {
   readonly next: 'requeue';
   readonly reason: Reason;
+}
+
+/** A DELETE was not sent. Its key is in no queue until the breaker puts it back. */
+interface Held {
+  readonly next: 'held';
+  readonly reason: 'deletionHeld';
 }
 
 /** A DELETE was refused as a conflict. */
@@ -165,6 +171,7 @@ export class DeleteWorker {
       const finished = this.#finish(about, step, { outcome: end, results });
       if (finished !== 'requeue') this.#unanswered.forget(key);
       if (finished === 'forget') this.#awaitNews(round, step, results);
+      if (end.next === 'held') return 'leave';
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
     const undecided: Verdict = { verdict: 'requeue', reason: 'factsKeptChanging', actions: [] };
@@ -331,7 +338,14 @@ export class DeleteWorker {
       );
       return this.#failed(action, { ...conflict.answer, answer: 'failed' }, errand);
     }
+    const { breaker } = this.#context;
+    const admission = breaker?.admit(errand.key, { uid: target.uid, owners: action.classified });
+    if (admission?.admission === 'held') {
+      errand.results.push({ action, answered: 'deletionHeld' });
+      return { next: 'held', reason: 'deletionHeld' };
+    }
     const answer = await deleteObject(this.#context, { target, policy, preconditions });
+    if (admission !== undefined && answer.answer !== 'accepted') breaker?.takeBack(admission);
     const next = afterDelete(action, answer.answer);
     if ('next' in next) return { ...next, refused: action, answer };
     if (answer.answer === 'accepted') {

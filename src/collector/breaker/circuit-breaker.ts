@@ -1,0 +1,217 @@
+import { Lru } from '../../base/collections/lru.ts';
+import type { OwnerReference } from '../../api/meta/object-meta.ts';
+import type { Uid } from '../types/identity.ts';
+import { MinuteCount } from './minute-count.ts';
+
+/** The most objects that a collector deletes within a minute. */
+export interface DeletionLimits {
+  /** Because of one cause: the owner at the top, see {@link CircuitBreaker}. */
+  readonly perCause?: number;
+  /** Whatever the causes. */
+  readonly overall?: number;
+}
+
+/** An object that is garbage, with the owner references that the decision rests on. */
+export interface Deletion {
+  readonly uid: Uid;
+  readonly owners: readonly OwnerReference[];
+}
+
+/** The owner at the top of a chain of deletions, as the first reference to it named it. */
+export interface Cause {
+  readonly uid: Uid;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** A limit was reached. `cause` is undefined for the limit over all. */
+export interface Trip {
+  /** Names this trip, and no other one, when somebody agrees to go on. */
+  readonly id: string;
+  readonly cause: Cause | undefined;
+  /** Objects that were deleted within the minute before. */
+  readonly deleted: number;
+}
+
+/** `go`: to be deleted; taken back when nothing was deleted. `held`: not to be deleted; with the trip if this deletion caused it. */
+export type Admission =
+  | { readonly admission: 'go'; readonly cause: Cause | undefined; readonly at: number }
+  | { readonly admission: 'held'; readonly tripped: Trip | undefined };
+
+type Budget<Key> =
+  | { readonly state: 'counting'; readonly count: MinuteCount }
+  | { readonly state: 'tripped'; readonly trip: Trip; readonly held: Set<Key> }
+  | { readonly state: 'lifted'; last: number };
+
+const MINUTE_MS = 60_000;
+/** Causes that are counted at once. A cause beyond that is forgotten, and counts from zero when it comes again. */
+const MOST_CAUSES = 10_000;
+/** So many tripped causes trip the limit over all. */
+const MOST_TRIPPED = 1000;
+/** Deleted objects whose cause is remembered. A dependent of a forgotten one takes that one for its cause. */
+const MOST_DELETED = 100_000;
+
+/**
+ * Holds the deletions of one cause, or all, when they exceed a limit (CAS-074). The cause of a deletion is found by following first owner
+ * references upwards through what this collector deleted itself, to the first owner that it did not delete. Pure.
+ *
+ * | state | event | next |
+ * | --- | --- | --- |
+ * | counting | deletion below the limit | counting, go |
+ * | counting | deletion at the limit | tripped, held |
+ * | tripped | deletion | held |
+ * | tripped | agreed | lifted, held keys are handed out |
+ * | lifted | deletion | lifted, go |
+ * | lifted | a minute without a deletion | counting, from zero |
+ */
+export class CircuitBreaker<Key> {
+  readonly #limits: DeletionLimits;
+  readonly #newId: () => string;
+  readonly #causeOf = new Lru<Uid, Cause>({ capacity: MOST_DELETED });
+  /** Least recently used first. At most {@link MOST_CAUSES} are not tripped. */
+  readonly #causes = new Map<Uid, Budget<Key>>();
+  #overall: Budget<Key> = counting();
+  #tripped = 0;
+
+  constructor(limits: DeletionLimits, newId: () => string) {
+    this.#limits = limits;
+    this.#newId = newId;
+  }
+
+  get trips(): readonly Trip[] {
+    return this.#budgets().flatMap((budget) => (budget.state === 'tripped' ? [budget.trip] : []));
+  }
+
+  /** Keys that are held. */
+  get held(): number {
+    return this.#budgets().reduce((sum, budget) => sum + (budget.state === 'tripped' ? budget.held.size : 0), 0);
+  }
+
+  /**
+   * Whether an object may be deleted now. Counts it as deleted if so.
+   *
+   * @param key handed out when somebody agrees to go on
+   * @param now milliseconds of a monotonic clock
+   */
+  admit(key: Key, { uid, owners }: Deletion, now: number): Admission {
+    const cause = this.#causeFor(owners);
+    const { perCause, overall } = this.#limits;
+    const own = cause === undefined || perCause === undefined ? undefined : this.#budgetOf(cause.uid);
+    if (own !== undefined && cause !== undefined) {
+      const state = advance(own, perCause!, now);
+      if (state.state === 'exceeded') {
+        const trip = { id: this.#newId(), cause, deleted: state.count };
+        this.#causes.set(cause.uid, { state: 'tripped', trip, held: new Set([key]) });
+        this.#tripped++;
+        return { admission: 'held', tripped: trip };
+      }
+      if (state.state === 'tripped') {
+        state.held.add(key);
+        return { admission: 'held', tripped: undefined };
+      }
+      this.#causes.set(cause.uid, state);
+    }
+    const all = advance(this.#overall, this.#tripped >= MOST_TRIPPED ? 0 : overall, now);
+    if (all.state === 'exceeded') {
+      const trip = { id: this.#newId(), cause: undefined, deleted: all.count };
+      this.#overall = { state: 'tripped', trip, held: new Set([key]) };
+      return { admission: 'held', tripped: trip };
+    }
+    if (all.state === 'tripped') {
+      all.held.add(key);
+      return { admission: 'held', tripped: undefined };
+    }
+    this.#overall = all;
+    note(all, now);
+    if (own !== undefined && cause !== undefined) {
+      this.#causeOf.set(uid, cause);
+      note(this.#causes.get(cause.uid), now);
+    }
+    return { admission: 'go', cause, at: now };
+  }
+
+  /** The admitted object was not deleted, so it does not count. */
+  takeBack({ cause, at }: Extract<Admission, { admission: 'go' }>, now: number): void {
+    for (const budget of [this.#overall, cause === undefined ? undefined : this.#causes.get(cause.uid)]) {
+      if (budget?.state === 'counting') budget.count.takeBack(at, now);
+    }
+  }
+
+  /** Somebody agrees to go on after these trips. Answers the keys that were held because of them. */
+  agree(ids: readonly string[], now: number): { readonly trips: readonly Trip[]; readonly keys: readonly Key[] } {
+    const trips: Trip[] = [];
+    const keys: Key[] = [];
+    const lift = (budget: Budget<Key>): Budget<Key> | undefined => {
+      if (budget.state !== 'tripped' || !ids.includes(budget.trip.id)) return undefined;
+      trips.push(budget.trip);
+      for (const key of budget.held) keys.push(key);
+      return { state: 'lifted', last: now };
+    };
+    for (const [uid, budget] of this.#causes) {
+      const lifted = lift(budget);
+      if (lifted === undefined) continue;
+      this.#causes.set(uid, lifted);
+      this.#tripped--;
+    }
+    this.#overall = lift(this.#overall) ?? this.#overall;
+    return { trips, keys };
+  }
+
+  /** Counts from zero, as another process does that begins. Answers all keys that were held. */
+  reset(): readonly Key[] {
+    const keys = this.#budgets().flatMap((budget) => (budget.state === 'tripped' ? [...budget.held] : []));
+    this.#causes.clear();
+    this.#overall = counting();
+    this.#tripped = 0;
+    return keys;
+  }
+
+  #budgets(): readonly Budget<Key>[] {
+    return [...this.#causes.values(), this.#overall];
+  }
+
+  #causeFor([first]: readonly OwnerReference[]): Cause | undefined {
+    if (first === undefined) return undefined;
+    const { uid, kind, name } = first;
+    return this.#causeOf.get(uid) ?? { uid, kind, name };
+  }
+
+  #budgetOf(uid: Uid): Budget<Key> {
+    const known = this.#causes.get(uid);
+    const budget = known ?? counting<Key>();
+    this.#causes.delete(uid);
+    this.#causes.set(uid, budget);
+    if (known === undefined && this.#causes.size - this.#tripped > MOST_CAUSES) this.#forgetOldest();
+    return budget;
+  }
+
+  /** Tripped ones are kept. Each of them moves behind the others, so that the next search begins after it. */
+  #forgetOldest(): void {
+    for (const [uid, budget] of this.#causes) {
+      this.#causes.delete(uid);
+      if (budget.state !== 'tripped') return;
+      this.#causes.set(uid, budget);
+    }
+  }
+}
+
+function counting<Key>(): Budget<Key> {
+  return { state: 'counting', count: new MinuteCount() };
+}
+
+/** The budget at this time, or that one deletion more exceeds its limit. */
+function advance<Key>(
+  budget: Budget<Key>,
+  limit: number | undefined,
+  now: number,
+): Budget<Key> | { readonly state: 'exceeded'; readonly count: number } {
+  if (budget.state === 'tripped') return budget;
+  if (budget.state === 'lifted') return now - budget.last < MINUTE_MS ? budget : counting();
+  const count = budget.count.at(now);
+  return limit !== undefined && count >= limit ? { state: 'exceeded', count } : budget;
+}
+
+function note<Key>(budget: Budget<Key> | undefined, now: number): void {
+  if (budget?.state === 'counting') budget.count.add(now);
+  else if (budget?.state === 'lifted') budget.last = now;
+}
