@@ -12,6 +12,8 @@ export interface GuardBudget {
   readonly perDeleteOf?: Readonly<Record<string, number>>;
   /** Objects of all requests within an hour, as far as this process has allowed them. */
   readonly perHour?: number;
+  /** The same by resource. */
+  readonly perHourOf?: Readonly<Record<string, number>>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -22,27 +24,44 @@ const APPROVAL_SECONDS = 600;
 const CLOCK_SKEW_SECONDS = 60;
 const DIGITS = 12;
 
+/** Counts of the objects that go, by resource. */
+export interface Extent {
+  readonly total: number;
+  readonly byResource: ReadonlyMap<string, number>;
+}
+
+export const NOTHING: Extent = { total: 0, byResource: new Map() };
+
 /** Counts what each user deleted within an hour, in minutes. */
 export class DeletionLedger {
-  readonly #users = new Map<string, Map<number, number>>();
+  readonly #users = new Map<string, Map<number, Extent>>();
 
   /** @param now milliseconds since the epoch */
-  note(user: string, count: number, now: number): void {
-    const minutes = this.#users.get(user) ?? new Map<number, number>();
+  note(user: string, extent: Extent, now: number): void {
+    const minutes = this.#users.get(user) ?? new Map<number, Extent>();
     this.#users.delete(user);
     this.#users.set(user, minutes);
     const minute = Math.floor(now / 60_000);
-    minutes.set(minute, (minutes.get(minute) ?? 0) + count);
+    minutes.set(minute, sumOf([minutes.get(minute) ?? NOTHING, extent]));
     for (const each of minutes.keys()) if (each * 60_000 <= now - HOUR_MS - 60_000) minutes.delete(each);
     const [oldest] = this.#users.keys();
     if (this.#users.size > MOST_USERS && oldest !== undefined) this.#users.delete(oldest);
   }
 
-  spent(user: string, now: number): number {
-    let sum = 0;
-    for (const [minute, count] of this.#users.get(user) ?? []) if (minute * 60_000 > now - HOUR_MS) sum += count;
-    return sum;
+  spent(user: string, now: number): Extent {
+    const minutes = [...(this.#users.get(user) ?? [])].filter(([minute]) => minute * 60_000 > now - HOUR_MS);
+    return sumOf(minutes.map(([, extent]) => extent));
   }
+}
+
+function sumOf(extents: readonly Extent[]): Extent {
+  let total = 0;
+  const byResource = new Map<string, number>();
+  for (const extent of extents) {
+    total += extent.total;
+    for (const [name, count] of extent.byResource) byResource.set(name, (byResource.get(name) ?? 0) + count);
+  }
+  return { total, byResource };
 }
 
 export function budgetOf(
@@ -57,16 +76,10 @@ export function budgetOf(
   );
 }
 
-/** Counts of the objects that go, by resource. */
-export interface Extent {
-  readonly total: number;
-  readonly byResource: ReadonlyMap<string, number>;
-}
-
 /** One sentence for each limit that is exceeded. */
-export function exceededLimits(budget: GuardBudget, extent: Extent, spent: number): string[] {
+export function exceededLimits(budget: GuardBudget, extent: Extent, spent: Extent): string[] {
   const found: string[] = [];
-  const { perDelete, perDeleteOf = {}, perHour } = budget;
+  const { perDelete, perDeleteOf = {}, perHour, perHourOf = {} } = budget;
   if (perDelete !== undefined && extent.total > perDelete) {
     found.push(`${extent.total} objects would go, and the budget of one deletion is ${perDelete}`);
   }
@@ -74,8 +87,17 @@ export function exceededLimits(budget: GuardBudget, extent: Extent, spent: numbe
     const count = extent.byResource.get(resource) ?? 0;
     if (count > most) found.push(`${count} ${resource} would go, and the budget of one deletion is ${most}`);
   }
-  if (perHour !== undefined && spent + extent.total > perHour) {
-    found.push(`${spent} objects went within an hour, ${extent.total} more would go, and the budget is ${perHour}`);
+  if (perHour !== undefined && spent.total + extent.total > perHour) {
+    found.push(
+      `${spent.total} objects went within an hour, ${extent.total} more would go, and the budget is ${perHour}`,
+    );
+  }
+  for (const [resource, most] of Object.entries(perHourOf)) {
+    const count = extent.byResource.get(resource) ?? 0;
+    const before = spent.byResource.get(resource) ?? 0;
+    if (count > 0 && before + count > most) {
+      found.push(`${before} ${resource} went within an hour, ${count} more would go, and the budget is ${most}`);
+    }
   }
   return found;
 }

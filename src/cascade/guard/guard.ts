@@ -47,7 +47,7 @@ export class Guard {
         ...(snapshot === undefined ? {} : { snapshot }),
       });
       if ('verdict' in step) {
-        if (step.deletes > 0 && !request.dryRun) this.#ledger.note(request.user.username, step.deletes, now);
+        if (step.deletes.total > 0 && !request.dryRun) this.#ledger.note(request.user.username, step.deletes, now);
         return step;
       }
       if (step.need === 'right') right = await mayUnprotect(request, signal);

@@ -3,6 +3,7 @@ import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { bodyNeedKey } from '../simulate/body-need.ts';
 import { NOW, snapshotOf, uidOf } from '../snapshot/snapshot.fixture.ts';
 import type { GuardRequest } from './guard-request.ts';
+import { DeletionLedger, NOTHING } from './budget.ts';
 import { DEFAULT_EXEMPT_GROUPS, DEFAULT_EXEMPT_USERS, type GuardFacts, type GuardVerdict, judge } from './judge.ts';
 import { PROTECT, PROTECT_DEPENDENTS } from './protection.ts';
 
@@ -36,7 +37,7 @@ function judged(
 ): GuardVerdict & { readonly asked: readonly string[] } {
   const snapshot = snapshotOf(objects);
   const asked: string[] = [];
-  let facts: GuardFacts = { rules, spent: 0, now: NOW };
+  let facts: GuardFacts = { rules, spent: NOTHING, now: NOW };
   for (;;) {
     const step = judge(request, facts);
     if ('verdict' in step) return { ...step, asked };
@@ -273,11 +274,33 @@ describe('a budget', () => {
     judged(of, objects, { ...budgeted(budget), ...more });
 
   it('CAS-071 limits objects per delete, per kind and per hour', () => {
-    expect(ask({ perDelete: 2 })).toMatchObject({ reason: 'withinBudget', deletes: 2 });
+    expect(ask({ perDelete: 2 })).toMatchObject({ reason: 'withinBudget', deletes: { total: 2 } });
     expect(ask({ perDelete: 1 }).message).toContain('2 objects would go, and the budget of one deletion is 1');
     expect(ask({ perDeleteOf: { configmaps: 1 } }).message).toContain('2 configmaps would go');
-    expect(ask({ perHour: 10 }, { spent: 8 }).verdict).toBe('allow');
-    expect(ask({ perHour: 10 }, { spent: 9 }).message).toContain('9 objects went within an hour, 2 more would go');
+    const spent = (total: number) => ({ spent: { total, byResource: new Map([['configmaps', total]]) } });
+    expect(ask({ perHour: 10 }, spent(8)).verdict).toBe('allow');
+    expect(ask({ perHour: 10 }, spent(9)).message).toContain('9 objects went within an hour, 2 more would go');
+    expect(ask({ perHourOf: { configmaps: 10, pods: 0 } }, spent(8)).verdict).toBe('allow');
+    expect(ask({ perHourOf: { configmaps: 10 } }, spent(9)).message).toContain('9 configmaps went within an hour');
+  });
+
+  it('CAS-071 limits what goes by an owner reference that points at nothing, too', () => {
+    const child = objects.find(({ metadata }) => metadata?.ownerReferences !== undefined)!;
+    const metadata = { ...child.metadata, ownerReferences: [reference('ConfigMap', 'nowhere')] };
+    const patched = request('UPDATE', { oldObject: child, object: { ...child, metadata } });
+    expect(ask({ perDelete: 0 }, {}, patched).reason).toBe('exceedsBudget');
+    expect(ask({ perDelete: 1 }, {}, patched).reason).toBe('withinBudget');
+  });
+
+  it('CAS-071 remembers what each user deleted within an hour, by kind', () => {
+    const ledger = new DeletionLedger();
+    const pods = (total: number) => ({ total, byResource: new Map([['pods', total]]) });
+    ledger.note('ann', pods(2), NOW);
+    ledger.note('ann', pods(3), NOW + 1_800_000);
+    ledger.note('ben', pods(9), NOW);
+    expect(ledger.spent('ann', NOW + 1_800_000)).toEqual(pods(5));
+    expect(ledger.spent('ann', NOW + 3_700_000)).toEqual(pods(3));
+    expect(ledger.spent('ann', NOW + 7_300_000)).toEqual(NOTHING);
   });
 
   it('CAS-071 counts for the users and groups that it names', () => {

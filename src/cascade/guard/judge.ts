@@ -4,7 +4,16 @@ import type { BodyNeed } from '../simulate/body-need.ts';
 import { type SimulationRequest, type SimulationResult, simulate } from '../simulate/simulation.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { resourceName } from '../snapshot/resource-catalogue.ts';
-import { approvalDigest, approves, budgetOf, exceededLimits, extentOf, type GuardBudget } from './budget.ts';
+import {
+  approvalDigest,
+  approves,
+  budgetOf,
+  exceededLimits,
+  type Extent,
+  extentOf,
+  type GuardBudget,
+  NOTHING,
+} from './budget.ts';
 import { type GuardRequest, subjectOf } from './guard-request.ts';
 import { type Loss, lossOf } from './loss.ts';
 import { APPROVED_PLAN, PROTECT, type Protection, Protections, unprotects } from './protection.ts';
@@ -43,8 +52,8 @@ export interface GuardVerdict {
   /** Three parts: the refusal; DETAIL: the objects; HINT: the next step. Empty when it is allowed. */
   readonly message: string;
   readonly warnings: readonly string[];
-  /** Objects that go, to be noted of the user's hour. */
-  readonly deletes: number;
+  /** Objects that go, to be noted of the user's hour; none where the user has no budget. */
+  readonly deletes: Extent;
 }
 
 /** The facts that are known so far. */
@@ -54,7 +63,7 @@ export interface GuardFacts {
   readonly mayUnprotect?: boolean;
   readonly snapshot?: Snapshot;
   /** Objects that the user deleted within an hour. */
-  readonly spent: number;
+  readonly spent: Extent;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -73,7 +82,7 @@ const allow = (reason: GuardReason, rest: Partial<GuardVerdict> = {}): GuardVerd
   reason,
   message: '',
   warnings: [],
-  deletes: 0,
+  deletes: NOTHING,
   ...rest,
 });
 
@@ -82,7 +91,7 @@ const deny = (reason: GuardReason, refused: string, detail: readonly string[], h
   reason,
   message: `${refused}\nDETAIL: ${detail.join('; ')}\nHINT: ${hint}`,
   warnings: [],
-  deletes: 0,
+  deletes: NOTHING,
 });
 
 /**
@@ -119,7 +128,8 @@ type RealLoss = Exclude<Loss, { loss: 'nothing' | 'unidentified' }>;
 function judgeLoss(request: GuardRequest, loss: RealLoss, facts: KnownFacts): GuardStep {
   const { snapshot, rules, mayUnprotect } = facts;
   const protections = new Protections(snapshot, newerMetadata(request));
-  const budget = isDeletion(loss) ? budgetOf(rules.budgets, request.user) : undefined;
+  // The deletion of a terminating object was counted when it was asked for.
+  const budget = loss.loss === 'finalize' ? undefined : budgetOf(rules.budgets, request.user);
   if (!protections.any && budget === undefined) return allow('nothingProtected');
   if (loss.loss === 'references') {
     const lost = lostProtections(request, loss, snapshot, protections);
@@ -138,12 +148,8 @@ function judgeLoss(request: GuardRequest, loss: RealLoss, facts: KnownFacts): Gu
   if (loss.loss === 'finalizeNamespace') for (const uid of contentOf(loss.namespace, snapshot)) reached.add(uid);
   const found = [...reached].map((uid) => ({ uid, by: protections.of(uid) })).filter(({ by }) => by.length > 0);
   if (found.length > 0) return reachesProtected(request, found, snapshot);
-  if (budget === undefined) return allow('nothingProtected', { warnings, deletes: reached.size });
+  if (budget === undefined) return allow('nothingProtected', { warnings });
   return judgeBudget(request, { budget, simulated, result, warnings, facts });
-}
-
-function isDeletion({ loss }: RealLoss): boolean {
-  return loss === 'delete' || loss === 'evict';
 }
 
 /** The request is newer than the lists: what it says of its object counts. The object of an Eviction is not the pod. */
@@ -221,11 +227,11 @@ function judgeBudget(
   const plan = makePlan(snapshot, simulated, result);
   const extent = extentOf(plan);
   const exceeded = exceededLimits(budget, extent, spent);
-  if (exceeded.length === 0) return allow('withinBudget', { warnings, deletes: extent.total });
+  if (exceeded.length === 0) return allow('withinBudget', { warnings, deletes: extent });
   const digest = approvalDigest(plan);
   const annotations = request.operation === 'DELETE' ? request.oldObject?.metadata?.annotations : undefined;
   if (approves(annotations?.[APPROVED_PLAN], digest, now)) {
-    return allow('planApproved', { warnings, deletes: extent.total });
+    return allow('planApproved', { warnings, deletes: extent });
   }
   const approval = `${APPROVED_PLAN}=${digest}.${Math.floor(now / 1000)}`;
   const command = `kubectl annotate --overwrite ${typeAndName(request)} ${approval}`;

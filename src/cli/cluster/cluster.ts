@@ -31,6 +31,7 @@ import { renderKubeconfig } from '../../client/kubeconfig/render-kubeconfig.ts';
 import { requestMetrics } from '../../client/rest/request-metrics.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { DeletionLimits } from '../../collector/breaker/circuit-breaker.ts';
+import type { GuardBudget } from '../../cascade/guard/budget.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { DataDirectory } from './data-directory.ts';
@@ -71,6 +72,8 @@ export interface ClusterOptions {
   readonly admissionPlugins: PluginFlags;
   /** True if objects with the protecting annotation cannot be deleted (CAS-070). Default: off. */
   readonly guard?: 'on' | 'off';
+  /** The most that users may delete, where it is guarded (CAS-071). */
+  readonly guardBudgets?: readonly GuardBudget[];
   /** Addresses of webhook services, by `<namespace>/<name>`; others are found by their endpoints. */
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   /** The range of service addresses; default: that of kubeadm. */
@@ -160,7 +163,11 @@ export class Cluster {
       const admin = { token: identity.adminToken, user: { username: 'kubegc-admin', groups: MASTERS } };
       const tokens = unionTokenVerifier([staticTokenVerifier([admin], audiences), serviceAccountTokens]);
       const guarding = options.guard === 'on' ? await import('../guard/embedded-guard.ts') : undefined;
-      const embedded = guarding?.embeddedGuard(() => clientOf(apiServer, { clock, interceptors: [] }), clock);
+      const embedded = guarding?.embeddedGuard(
+        () => clientOf(apiServer, { clock, interceptors: [] }),
+        clock,
+        options.guardBudgets,
+      );
       const apiServer: ApiServer = createApiServer({
         store,
         clock,

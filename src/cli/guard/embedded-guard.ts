@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/time/clock.ts';
+import type { GuardBudget } from '../../cascade/guard/budget.ts';
 import { Guard } from '../../cascade/guard/guard.ts';
 import { DEFAULT_EXEMPT_GROUPS, DEFAULT_EXEMPT_USERS } from '../../cascade/guard/judge.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
@@ -6,7 +7,11 @@ import { GuardAdmission } from './guard-admission.ts';
 import { mayUnprotect } from './unprotect-right.ts';
 
 /** @param connect a client of the server that contains the guard; called with the first request, when the server exists */
-export function embeddedGuard(connect: () => RestClient, clock: Clock): GuardAdmission {
+export function embeddedGuard(
+  connect: () => RestClient,
+  clock: Clock,
+  budgets: readonly GuardBudget[] = [],
+): GuardAdmission {
   let guard: Guard | undefined;
   return new GuardAdmission(() => {
     if (guard !== undefined) return guard;
@@ -14,7 +19,7 @@ export function embeddedGuard(connect: () => RestClient, clock: Clock): GuardAdm
     guard = new Guard({
       client,
       clock,
-      rules: { exemptUsers: DEFAULT_EXEMPT_USERS, exemptGroups: DEFAULT_EXEMPT_GROUPS, budgets: [] },
+      rules: { exemptUsers: DEFAULT_EXEMPT_USERS, exemptGroups: DEFAULT_EXEMPT_GROUPS, budgets },
       mayUnprotect: (request, signal) => mayUnprotect(client, request, signal),
     });
     return guard;

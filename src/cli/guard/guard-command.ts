@@ -69,6 +69,11 @@ const guardOptions: readonly OptionRow[] = [
   { group: 'Rules:', flags: '--budget-per-hour <N>', description: 'objects that one user may remove within an hour' },
   {
     group: 'Rules:',
+    flags: '--budgets <FILE>',
+    description: 'limits of users and groups, altogether and by kind, in YAML; the first that names a user counts',
+  },
+  {
+    group: 'Rules:',
     flags: '--exempt-user <NAME>',
     description: 'user that is never asked, besides those of Kubernetes (repeatable)',
     repeatable: true,

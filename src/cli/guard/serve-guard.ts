@@ -19,6 +19,7 @@ import { createLogger } from '../process/logger.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { untilSignal } from '../process/termination.ts';
 import { GuardServer } from './guard-server.ts';
+import { readBudgets } from './read-budgets.ts';
 import { ServingCertificate } from './serving-certificate.ts';
 import { mayUnprotect } from './unprotect-right.ts';
 
@@ -37,6 +38,7 @@ export interface GuardFlags {
   readonly webhookTimeout: string;
   readonly budget?: string;
   readonly budgetPerHour?: string;
+  readonly budgets?: string;
   readonly exemptUser?: readonly string[];
   readonly exemptGroup?: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -48,7 +50,7 @@ const MOST_RENEWAL_MS = 335 * 24 * 60 * 60_000;
 
 /** Serves until SIGINT or SIGTERM, or prints. Resolves with the exit code. */
 export async function serveGuard(flags: GuardFlags, terminal: Terminal): Promise<number> {
-  const rules = rulesOf(flags);
+  const rules = await rulesOf(flags);
   if (flags.print === 'policy' || flags.print === 'static-policy') {
     const objects = flags.print === 'policy' ? protectionPolicy(rules) : staticPolicy(rules);
     terminal.stdout(objects.map((object) => stringifyYaml(object)).join('---\n'));
@@ -137,17 +139,18 @@ async function probe(
   }
 }
 
-function rulesOf(flags: GuardFlags): GuardRules {
+async function rulesOf(flags: GuardFlags): Promise<GuardRules> {
   const perDelete = flags.budget === undefined ? undefined : wholeOf('--budget', flags.budget);
   const perHour = flags.budgetPerHour === undefined ? undefined : wholeOf('--budget-per-hour', flags.budgetPerHour);
   const budget: GuardBudget = {
     ...(perDelete === undefined ? {} : { perDelete }),
     ...(perHour === undefined ? {} : { perHour }),
   };
+  const listed = flags.budgets === undefined ? [] : await readBudgets(flags.budgets);
   return {
     exemptUsers: [...DEFAULT_EXEMPT_USERS, ...(flags.exemptUser ?? [])],
     exemptGroups: [...DEFAULT_EXEMPT_GROUPS, ...(flags.exemptGroup ?? [])],
-    budgets: perDelete === undefined && perHour === undefined ? [] : [budget],
+    budgets: [...listed, ...(perDelete === undefined && perHour === undefined ? [] : [budget])],
   };
 }
 

@@ -181,6 +181,12 @@ export const upOptions: readonly UpOption[] = [
     default: '0',
   },
   {
+    key: 'guardBudgets',
+    group: 'Controllers and admission:',
+    flags: '--guard-budgets <FILE>',
+    description: 'with --guard: limits of users and groups, altogether and by kind, in YAML',
+  },
+  {
     key: 'maxDeletesPerMinute',
     group: 'Controllers and admission:',
     flags: '--max-deletes-per-minute <N>',

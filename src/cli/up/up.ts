@@ -6,6 +6,7 @@ import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import { type PluginFlags, pluginFlagProblems } from '../../apiserver/admission/plugin-selection.ts';
 import type { AuthorizationMode } from '../../apiserver/authorization/authorization-mode.ts';
 import { Cluster, type ClusterOptions } from '../cluster/cluster.ts';
+import type { GuardBudget } from '../../cascade/guard/budget.ts';
 import { CommandError, endWithError, systemReason } from '../process/command-error.ts';
 import { selectControllers } from '../cluster/controllers.ts';
 import { DataDirectory } from '../cluster/data-directory.ts';
@@ -38,6 +39,7 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
   readonly disableAdmissionPlugins?: readonly string[];
   readonly webhookService?: readonly string[];
   readonly guard?: boolean;
+  readonly guardBudgets?: string;
   readonly selfCheckPeriod: string;
   readonly maxDeletesPerMinute?: string;
   readonly maxDeletesPerMinuteOverall?: string;
@@ -62,6 +64,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const controllers = selectControllers(flags.controllers ?? ['*']);
   const selfCheckPeriodMs = selfCheckPeriodOf(flags.selfCheckPeriod);
   const deletionLimits = deletionLimitsOf(flags);
+  const guardBudgets = await guardBudgetsOf(flags);
   const serviceHosts = webhookServicesOf(flags.webhookService);
   const lifecycle = lifecycleSettingsOf(flags);
   const alsoReachedBy = servingNames(flags.tlsSan ?? []);
@@ -90,6 +93,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     authorizationMode: flags.authorizationMode,
     admissionPlugins: admissionPlugins(flags),
     guard: flags.guard === true ? 'on' : 'off',
+    guardBudgets,
     serviceHosts,
     lifecycle,
     clock: systemClock,
@@ -125,6 +129,13 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     idleHeap.stop();
     await cluster.stop();
   }
+}
+
+async function guardBudgetsOf({ guard, guardBudgets }: UpFlags): Promise<readonly GuardBudget[]> {
+  if (guardBudgets === undefined) return [];
+  if (guard !== true) throw new CommandError('--guard-budgets does nothing without --guard', 'Give both, or neither.');
+  const { readBudgets } = await import('../guard/read-budgets.ts');
+  return readBudgets(guardBudgets);
 }
 
 /** The names of `--tls-san` that a certificate can contain. */
