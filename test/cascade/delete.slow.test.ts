@@ -78,3 +78,73 @@ it('CAS-050 says that a claim in use still waits, and for what, instead of calli
   expect(out).toMatch(/persistentvolumeclaim\/data: .*pod\/user/);
   expect(out).not.toContain('brings');
 });
+
+it('CAS-054 deletes in waves, which a terminating object holds, and goes on with them after the time is over', async () => {
+  await using cluster = await startCluster({ clock: 'real', listen: true });
+  const folder = mkdtempSync(join(tmpdir(), 'kubegc-delete-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, cluster.kubeconfig);
+  const create = async (
+    name: string,
+    annotations: Record<string, string>,
+    finalizers: string[] = [],
+  ): Promise<void> => {
+    const metadata = { name, namespace: 'default', labels: { app: 'shop' }, annotations, finalizers };
+    await cluster.client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+  };
+  await create('database', { 'internal.kro.run/apply-order': '1' });
+  await create('backend', { 'internal.kro.run/apply-order': '2' }, ['example.com/hold']);
+  await create('notes', { 'kubegc.io/delete-after': 'configmap/database' });
+  const cascade = async (...args: readonly string[]): Promise<{ code: number; out: string }> => {
+    let out = '';
+    const write = (text: string): void => void (out += text);
+    const records = args[0] === 'preview' ? [] : ['--record-dir', join(folder, 'records')];
+    const flags = ['--kubeconfig', kubeconfig, ...records];
+    const code = await run(['cascade', ...args, ...flags], { stdout: write, stderr: write, columns: 100 });
+    return { code, out };
+  };
+  const names = async (): Promise<string[]> => {
+    const all = await cluster.client.list({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default' });
+    return all
+      .filter(({ metadata }) => metadata?.labels?.['app'] === 'shop')
+      .map(({ metadata }) => metadata?.name ?? '');
+  };
+  const selected = ['configmaps', '-l', 'app=shop', '--assume-finalizers=removed'];
+  const preview = await cascade('preview', ...selected);
+  expect(preview.out).toContain(
+    'WAVE 1     configmap/backend\nWAVE 2     configmap/database\nWAVE 3     configmap/notes\n',
+  );
+  const plan = JSON.parse((await cascade('preview', ...selected, '-o', 'json')).out) as {
+    roots: { ref: { name: string }; wave?: number }[];
+  };
+  expect(plan.roots.map(({ ref, wave }) => [ref.name, wave])).toEqual([
+    ['backend', 1],
+    ['database', 2],
+    ['notes', 3],
+  ]);
+  const timedOut = await cascade('delete', ...selected, '--yes', '--timeout', '1s');
+  expect(timedOut).toMatchObject({
+    code: 4,
+    out: expect.stringContaining('configmap/backend waits for finalizer') as string,
+  });
+  // The first wave is terminating; nothing of the others was touched.
+  expect(await names()).toEqual(['backend', 'database', 'notes']);
+  const id = /Recorded 3 objects as (\S+)\./.exec(timedOut.out)?.[1] ?? '';
+  const target = { gvr: { group: '', version: 'v1', resource: 'configmaps' }, namespace: 'default' };
+  const patch = (name: string, metadata: object): Promise<unknown> =>
+    cluster.client.rest.patch({ ...target, name }, { type: 'application/merge-patch+json', body: { metadata } });
+  await patch('backend', { finalizers: null });
+  // Objects of later waves may change meanwhile.
+  await patch('notes', { labels: { changed: 'yes' } });
+  const ended = await cascade('wait', id);
+  expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('Deleted 3 objects, as planned.') as string });
+  expect(await names()).toEqual([]);
+
+  await create('a', { 'kubegc.io/delete-after': 'configmap/b' });
+  await create('b', { 'kubegc.io/delete-after': 'configmap/a' });
+  expect(await cascade('delete', 'configmaps', '-l', 'app=shop', '--yes')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('each waits for the next to be gone: configmap/a, configmap/b, configmap/a') as string,
+  });
+  expect(await names()).toEqual(['a', 'b']);
+});

@@ -1,19 +1,13 @@
-import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
-import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
-import { isNotFound } from '../../api/status-error.ts';
+import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
-import { grouped } from '../../base/collections/grouped.ts';
-import { ACCEPT_METADATA_JSON, ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CascadePlan, PlannedObject } from '../documents/cascade-plan.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 import { objectName } from '../preview/object-name.ts';
+import { readPresent } from './read-present.ts';
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2000;
-/** Maximum number of objects of one collection that are read one by one; more are listed. */
-const ONE_BY_ONE = 8;
-const PAGE_SIZE = 500;
 
 /** An object that is still there. */
 export interface Remaining {
@@ -98,60 +92,14 @@ export function sentenceOf({ ref, terminating, finalizers, graceSeconds }: Remai
   return graceSeconds === undefined ? `${name} is terminating` : `${name} is shutting down (grace ${graceSeconds}s)`;
 }
 
-async function stillThere(
+/** Those of the objects that are still there. */
+export async function stillThere(
   client: RestClient,
   refs: readonly ObjectReference[],
   signal: AbortSignal | undefined,
 ): Promise<Remaining[]> {
-  const groups = grouped(refs, ({ apiVersion, resource, namespace }) => `${apiVersion}/${resource}/${namespace ?? ''}`);
-  const found = await Promise.all([...groups.values()].map((group) => inCollection(client, group, signal)));
-  return found.flat();
-}
-
-async function inCollection(
-  client: RestClient,
-  refs: readonly ObjectReference[],
-  signal: AbortSignal | undefined,
-): Promise<Remaining[]> {
-  const [{ apiVersion, resource, namespace }] = refs as readonly [ObjectReference];
-  const { group, version } = parseGroupVersion(apiVersion) ?? { group: '', version: '' };
-  const collection = { gvr: { group, version, resource }, ...(namespace === undefined ? {} : { namespace }) };
-  const signalled = signal === undefined ? {} : { signal };
-  const wanted = new Map(refs.map((ref) => [ref.uid, ref]));
-  const found: Remaining[] = [];
-  const note = (metadata: ObjectMeta = {}): void => {
-    const ref = wanted.get(metadata.uid ?? '');
-    if (ref !== undefined) found.push(remainingOf(ref, metadata));
-  };
-  try {
-    if (refs.length <= ONE_BY_ONE) {
-      for (const { name } of refs) {
-        await client.get<KubeObject>({ ...collection, name }, { accept: ACCEPT_METADATA_JSON, ...signalled }).then(
-          ({ metadata }) => note(metadata),
-          (error: unknown) => {
-            if (!isNotFound(error)) throw error;
-          },
-        );
-      }
-      return found;
-    }
-    let token: string | undefined;
-    do {
-      const query = { limit: PAGE_SIZE, continue: token };
-      const { items, metadata } = await client.list<KubeObject>(collection, {
-        query,
-        accept: ACCEPT_METADATA_LIST_JSON,
-        ...signalled,
-      });
-      for (const item of items) note(item.metadata);
-      token = metadata.continue === '' ? undefined : metadata.continue;
-    } while (token !== undefined);
-    return found;
-  } catch (error) {
-    // The definition of the kind is gone, and so are its objects.
-    if (isNotFound(error)) return [];
-    throw error;
-  }
+  const present = await readPresent(client, refs, signal);
+  return present.map(({ ref, metadata }) => remainingOf(ref, metadata));
 }
 
 function remainingOf(ref: ObjectReference, metadata: ObjectMeta): Remaining {

@@ -7,6 +7,8 @@ export interface SendOptions {
   readonly gracePeriodSeconds?: number;
   /** The server checks and changes nothing. */
   readonly dryRun?: boolean;
+  /** `uid`: an object that changed since the plan is deleted all the same. */
+  readonly preconditions?: 'uid';
   readonly signal?: AbortSignal;
 }
 
@@ -18,15 +20,15 @@ export interface SentDelete {
 }
 
 /**
- * Deletes the roots one after the other, each with its uid and resourceVersion as preconditions (CAS-050). Stops at the first that changed
- * since the plan. Rejects with any other error of the server.
+ * Deletes the roots one after the other with their uids, and unless only these count their resourceVersions, as preconditions (CAS-050).
+ * Stops at the first that changed since the plan. Rejects with any other error of the server.
  */
 export async function sendDeletes(
   client: RestClient,
   roots: readonly PlanRoot[],
   options: SendOptions,
 ): Promise<SentDelete[]> {
-  const { gracePeriodSeconds, dryRun, signal } = options;
+  const { gracePeriodSeconds, dryRun, signal, preconditions } = options;
   const sent: SentDelete[] = [];
   for (const root of roots) {
     const { ref, policy, policyFrom } = root;
@@ -36,7 +38,10 @@ export async function sendDeletes(
       await client.delete(
         { gvr: { group, version, resource: ref.resource }, ...(namespace === undefined ? {} : { namespace }), name },
         {
-          preconditions: { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+          preconditions: {
+            uid,
+            ...(resourceVersion === undefined || preconditions === 'uid' ? {} : { resourceVersion }),
+          },
           ...(policyFrom === 'request' ? { propagationPolicy: policy } : {}),
           ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
           ...(dryRun === true ? { dryRun: ['All'] } : {}),

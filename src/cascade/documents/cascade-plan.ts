@@ -77,6 +77,8 @@ export interface PlanRoot {
   readonly policy: CascadePolicy;
   /** `default` if the policy is the type's own, `request` if it was requested (CAS-011). */
   readonly policyFrom: 'default' | 'request';
+  /** It is deleted when the roots of all lower waves are gone, from 1 (CAS-054); absent where all go at once. */
+  readonly wave?: number;
 }
 
 /** The predicted cascade (`preview -o json`, CAS-090). */

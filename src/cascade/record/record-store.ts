@@ -53,6 +53,12 @@ const KEY = 'key';
 /** The prefix of an incomplete record's folder. */
 const INCOMPLETE = '.writing-';
 const ID = /^\d{8}t\d{6}-[0-9a-f]{8}$/;
+
+/** Whether a text is an id of a record, as `log` shows it. */
+export function isRecordId(text: string): boolean {
+  return ID.test(text);
+}
+
 /** Maximum bytes of lines that are written together. */
 const BATCH_BYTES = 1 << 20;
 

@@ -1,3 +1,4 @@
+import { grouped } from '../../base/collections/grouped.ts';
 import type { CascadePlan, DataBearing, PlannedObject } from '../documents/cascade-plan.ts';
 import { shortDigest } from '../preview/digest.ts';
 import { objectName, typeName } from '../preview/object-name.ts';
@@ -23,10 +24,28 @@ export interface PlanTextOptions {
 /** A plan as a text for people: one sentence, the tree, data that would be lost, the command. */
 export function planText(plan: CascadePlan, options: PlanTextOptions): string {
   const { style, command } = options;
-  const parts = [`${bold(style, planSentence(plan))}\n`, planTable(plan, options), dataLines(plan, style)];
+  const parts = [
+    `${bold(style, planSentence(plan))}\n`,
+    planTable(plan, options),
+    dataLines(plan, style),
+    orderLines(plan),
+  ];
   const end = [`PLAN       ${shortDigest(plan.digest)}\n`];
   if (command !== undefined) end.push(`Run it:    ${bold(style, command)}\n`);
   return [...parts.filter((part) => part !== ''), end.join('')].join('\n');
+}
+
+/** Objects of a wave that are named. */
+const MOST_IN_A_WAVE = 5;
+
+/** One line a wave: the roots that go when those of the wave before are gone (CAS-054). Empty where all go at once. */
+function orderLines({ roots }: CascadePlan): string {
+  const lines = [...grouped(roots, ({ wave }) => String(wave ?? 1))].map(([wave, each]) => {
+    const names = each.slice(0, MOST_IN_A_WAVE).map(({ ref }) => objectName(ref));
+    const more = each.length - names.length;
+    return `WAVE ${wave}     ${names.join(', ')}${more > 0 ? ` and ${count(more, 'more object')}` : ''}\n`;
+  });
+  return lines.length < 2 ? '' : lines.join('');
 }
 
 /** The effect, in one sentence with counts. */

@@ -9,6 +9,8 @@ import {
 } from '../../cascade/delete/await-cascade.ts';
 import { type Budget, exceededBudget } from '../../cascade/delete/budget.ts';
 import { planDifference } from '../../cascade/delete/plan-difference.ts';
+import { deleteInWaves } from '../../cascade/delete/delete-in-waves.ts';
+import { rootsByWave } from '../../cascade/delete/order-plan.ts';
 import { sendDeletes } from '../../cascade/delete/send-deletes.ts';
 import type { CascadePlan } from '../../cascade/documents/cascade-plan.ts';
 import type { RecordContext } from '../../cascade/documents/cascade-record.ts';
@@ -28,7 +30,14 @@ import { untilSignal } from '../process/termination.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { type ClusterAccess, withCluster } from '../command/cluster-access.ts';
 import type { ClusterFlags } from '../command/cluster-options.ts';
-import { graceOf, nothingThere, type PlanRequestFlags, requestedPlan, warnIncomplete } from './plan-request.ts';
+import {
+  graceOf,
+  inOrder,
+  nothingThere,
+  type PlanRequestFlags,
+  requestedPlan,
+  warnIncomplete,
+} from './plan-request.ts';
 import { ask } from './ask.ts';
 import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED, EXIT_TIMED_OUT } from '../command/exit-codes.ts';
 import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
@@ -81,6 +90,12 @@ export function deleteObjects(args: readonly string[], flags: DeleteFlags, outpu
         terminal.stdout('The server accepts the requests (dry run). Nothing was deleted.\n');
         return EXIT_DONE;
       }
+      if ((flags.wait === false || flags.wait === 'false') && rootsByWave(plan).length > 1) {
+        throw new CommandError(
+          'the objects go in waves, and a later one begins when those before are gone',
+          'Leave --wait=false away.',
+        );
+      }
       const isAgreed = flags.yes === true || flags.digest !== undefined || saved !== undefined;
       if (!isAgreed && !(await ask(`Delete ${counted(plan.objects.filter(isToGo).length, 'object')}?`))) {
         terminal.stderr('Nothing was deleted.\n');
@@ -108,7 +123,13 @@ export function waitFor(id: string, flags: WaitFlags, terminal: Terminal): Promi
           'It was kept by a recorder, not by a deletion of ours.',
         );
       }
-      return await awaitEnd(cluster, record.plan, { store, id: record.id, terminal, timeoutMs });
+      const stop = stopped();
+      const awaiting = { store, id: record.id, terminal, timeoutMs };
+      if (rootsByWave(record.plan).length > 1) {
+        const begun = await inWaves(cluster, record.plan, { ...awaiting, signal: stop, from: 'later' });
+        if (begun !== undefined) return begun;
+      }
+      return await awaitEnd(cluster, record.plan, { ...awaiting, signal: stop });
     }),
   );
 }
@@ -140,31 +161,20 @@ async function carryOut(
   };
   const id = await store.write(header, captureBodies(client, goes));
   terminal.stderr(`Recorded ${counted(goes.length, 'object')} as ${id}.\n`);
-  const sent = await sendDeletes(client, plan.roots, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds });
-  const changed = sent.find(({ answer }) => answer === 'changed');
-  if (changed !== undefined) {
-    const done = sent.length - 1;
-    await store.finish(id, { outcome: 'failed', differences: [changed.message ?? 'it changed'] });
-    return refuse(
-      {
-        what: `${objectName(changed.root.ref)} changed since the plan was made`,
-        detail:
-          done === 0
-            ? ['Nothing was deleted.']
-            : [
-                `${counted(done, 'object')} before it were deleted: kubectl cascade undo ${id} brings back what is gone.`,
-              ],
-        next: 'Preview it again.',
-      },
-      terminal,
-    );
+  const signal = rootsByWave(plan).length > 1 ? stopped() : undefined;
+  const awaiting = { store, id, terminal, timeoutMs };
+  const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+  const ended = await inWaves(cluster, plan, { ...awaiting, signal, ...grace });
+  if (ended !== undefined) {
+    await onRecord(id);
+    return ended;
   }
   if (flags.wait === false || flags.wait === 'false') {
     terminal.stdout(`Deleting. kubectl cascade wait ${id} waits for the end.\n`);
     await onRecord(id);
     return EXIT_DONE;
   }
-  const code = await awaitEnd(cluster, plan, { store, id, terminal, timeoutMs });
+  const code = await awaitEnd(cluster, plan, { ...awaiting, signal: signal ?? stopped() });
   await onRecord(id);
   return code;
 }
@@ -174,20 +184,82 @@ interface Awaiting {
   readonly id: string;
   readonly terminal: Terminal;
   readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Aborted by Ctrl-C, which then ends the command in order. */
+function stopped(): AbortSignal {
+  const stop = new AbortController();
+  void untilSignal().then(() => stop.abort());
+  return stop.signal;
+}
+
+/** Sends the requests, wave by wave. Resolves with the exit code when not all were sent. */
+async function inWaves(
+  { client }: ClusterAccess,
+  plan: CascadePlan,
+  {
+    store,
+    id,
+    terminal,
+    timeoutMs,
+    signal,
+    ...options
+  }: Omit<Awaiting, 'signal'> & {
+    readonly signal: AbortSignal | undefined;
+    readonly from?: 'later';
+    readonly gracePeriodSeconds?: number;
+  },
+): Promise<number | undefined> {
+  const progress = progressLine(plan, terminal);
+  const waves = await deleteInWaves(
+    plan,
+    {
+      client,
+      clock: systemClock,
+      onProgress: progress.show,
+      ...(signal === undefined ? {} : { signal }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    },
+    options,
+  );
+  progress.end();
+  if (waves.end !== 'sent') {
+    const { end, remaining } = waves;
+    const differences = remaining.map(sentenceOf);
+    await store.finish(id, { outcome: end, ...(differences.length === 0 ? {} : { differences }) });
+    if (end === 'timedOut') return say({ end, remaining, differences }, plan, id, terminal);
+    terminal.stderr(`Interrupted before the last wave. kubectl cascade wait ${id} goes on with it.\n`);
+    return EXIT_ERROR;
+  }
+  const { sent } = waves;
+  const changed = sent.find(({ answer }) => answer === 'changed');
+  if (changed === undefined) return undefined;
+  const done = sent.length - 1;
+  await store.finish(id, { outcome: 'failed', differences: [changed.message ?? 'it changed'] });
+  return refuse(
+    {
+      what: `${objectName(changed.root.ref)} changed since the plan was made`,
+      detail:
+        done === 0
+          ? ['Nothing was deleted.']
+          : [`${counted(done, 'object')} before it were deleted: kubectl cascade undo ${id} brings back what is gone.`],
+      next: 'Preview it again.',
+    },
+    terminal,
+  );
 }
 
 async function awaitEnd(
   { client }: ClusterAccess,
   plan: CascadePlan,
-  { store, id, terminal, timeoutMs }: Awaiting,
+  { store, id, terminal, timeoutMs, signal }: Awaiting,
 ): Promise<number> {
-  const stop = new AbortController();
-  void untilSignal().then(() => stop.abort());
   const progress = progressLine(plan, terminal);
   const end = await awaitCascade(plan, {
     client,
     clock: systemClock,
-    signal: stop.signal,
+    signal,
     onProgress: progress.show,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
@@ -337,13 +409,14 @@ async function planAnew({ client }: ClusterAccess, saved: CascadePlan, terminal:
   const present = saved.roots.filter(({ ref }) => snapshot.graph.find(ref.uid) >= 0);
   if (present.length === 0)
     throw new CommandError('none of the roots of the plan exists any more', 'There is nothing to delete.');
-  const plan = await previewCascade(client, snapshot, {
+  const preview = await previewCascade(client, snapshot, {
     roots: present.map(({ ref, policy, policyFrom }) => ({
       uid: ref.uid,
       ...(policyFrom === 'request' ? { policy } : {}),
     })),
     assumeFinalizers: saved.assumeFinalizers,
   });
+  const plan = await inOrder(client, preview);
   warnIncomplete(plan, terminal);
   return plan;
 }

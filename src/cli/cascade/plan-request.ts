@@ -1,6 +1,9 @@
 import { systemClock } from '../../base/time/clock.ts';
 import { grouped } from '../../base/collections/grouped.ts';
 import type { CascadePlan, CascadePolicy } from '../../cascade/documents/cascade-plan.ts';
+import { OrderCircleError, orderPlan } from '../../cascade/delete/order-plan.ts';
+import { DELETE_AFTER } from '../../cascade/delete/waves.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
 import { previewCascade } from '../../cascade/preview/preview.ts';
 import type { SimulationRequest } from '../../cascade/simulate/simulation.ts';
 import { findObjects } from '../../cascade/snapshot/find-objects.ts';
@@ -53,9 +56,22 @@ export async function requestedPlan(
     assumeFinalizers: flags.assumeFinalizers,
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
   };
-  const plan = await previewCascade(client, snapshot, request);
+  const plan = await inOrder(client, await previewCascade(client, snapshot, request));
   warnIncomplete(plan, terminal);
   return { snapshot, request, plan };
+}
+
+/** The plan with the waves of its roots. Throws a {@link CommandError} when their order goes in a circle. */
+export async function inOrder(client: RestClient, plan: CascadePlan): Promise<CascadePlan> {
+  try {
+    return await orderPlan(client, plan);
+  } catch (error) {
+    if (!(error instanceof OrderCircleError)) throw error;
+    throw new CommandError(
+      error.message,
+      `Change the annotation ${DELETE_AFTER} of one of them, or delete them apart.`,
+    );
+  }
 }
 
 /** Reports that there is no object left because of `--ignore-not-found`. */

@@ -117,6 +117,11 @@ describe('the commands that take a deletion back', () => {
     await cluster.client.delete(configMap('web-config'));
     const undeleted = await withRecords('undelete', 'cm/web-config', '--yes');
     expect(undeleted.out).toContain('Restored 1 object; 0 were there');
+    // The id of a record is no object: the message names the command for it.
+    expect(await withRecords('undelete', id)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`kubectl cascade undo ${id} takes it back as a whole.`),
+    });
     expect(await withRecords('undelete', 'cm/nobody')).toMatchObject({
       code: 1,
       err: expect.stringContaining('no record has cm/nobody'),

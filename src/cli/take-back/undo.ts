@@ -8,7 +8,7 @@ import type { CascadeRecord } from '../../cascade/documents/cascade-record.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import type { ConflictPolicy, ManagedPolicy, UndoObject, UndoPlan } from '../../cascade/documents/undo-plan.ts';
 import type { UndoResult } from '../../cascade/documents/undo-result.ts';
-import type { RecordStore } from '../../cascade/record/record-store.ts';
+import { isRecordId, type RecordStore } from '../../cascade/record/record-store.ts';
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
 import { planUndo } from '../../cascade/undo/plan-undo.ts';
 import { readUndoFacts } from '../../cascade/undo/read-undo-facts.ts';
@@ -109,6 +109,10 @@ async function recordedObjects(
   { discovery, namespace }: { readonly discovery: DiscoveryResult; readonly namespace: string },
 ): Promise<{ record: CascadeRecord; objects: readonly RecordedObject[] }> {
   if ('id' in subject) return { record: await store.read(subject.id), objects: await store.objects(subject.id) };
+  const [id = ''] = subject.objects;
+  if (isRecordId(id)) {
+    throw new CommandError(`${id} is a record, not TYPE/NAME`, `kubectl cascade undo ${id} takes it back as a whole.`);
+  }
   const wanted = parseObjectArguments(subject.objects, {}).map(({ type, name }) => {
     const { group, kind, namespaced } = resourceOf(discovery, type);
     return { group, kind, name, namespace: namespaced ? namespace : undefined };

@@ -1,0 +1,65 @@
+import { sleep } from '../../base/time/clock.ts';
+import type { CascadePlan, PlanRoot } from '../documents/cascade-plan.ts';
+import { type AwaitOptions, type Remaining, stillThere } from './await-cascade.ts';
+import { rootsByWave } from './order-plan.ts';
+import { sendDeletes, type SendOptions, type SentDelete } from './send-deletes.ts';
+
+const PAUSE_MS = 500;
+
+/**
+ * How the requests of a plan ended. `sent`: all of them, the last one `changed` if it was not the object of the plan. `timedOut` and
+ * `interrupted`: objects of an earlier wave are still there, so that the later waves were not begun.
+ */
+export type WavesEnd =
+  | { readonly end: 'sent'; readonly sent: readonly SentDelete[] }
+  | { readonly end: 'timedOut' | 'interrupted'; readonly remaining: readonly Remaining[] };
+
+/**
+ * Sends the requests of a plan wave by wave (CAS-054). A wave begins when the roots of those before are gone: one that is terminating holds
+ * it. Later waves are held to their uids only, because their objects change while others go. `from: 'later'` leaves out the first wave, and
+ * what is terminating, because an interrupted deletion sent them.
+ */
+export async function deleteInWaves(
+  plan: CascadePlan,
+  options: AwaitOptions,
+  { from = 'first', ...send }: SendOptions & { readonly from?: 'first' | 'later' } = {},
+): Promise<WavesEnd> {
+  const { client, clock, signal, timeoutMs, onProgress } = options;
+  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() + timeoutMs;
+  const sent: SentDelete[] = [];
+  let before: readonly PlanRoot[] = [];
+  let remaining: readonly Remaining[] = [];
+  try {
+    for (const [i, roots] of rootsByWave(plan).entries()) {
+      for (;;) {
+        remaining = await stillThere(client, refsOf(before), signal);
+        if (remaining.length === 0) break;
+        onProgress?.({ done: 0, total: plan.objects.length, waitsFor: remaining[0] });
+        if (clock.monotonic() >= deadline) return { end: 'timedOut', remaining };
+        await sleep(clock, PAUSE_MS, signal);
+      }
+      before = roots;
+      if (i === 0 && from === 'later') continue;
+      const due = from === 'later' ? await alive(roots, options) : roots;
+      sent.push(...(await sendDeletes(client, due, { ...send, ...(i === 0 ? {} : { preconditions: 'uid' }) })));
+      if (sent.at(-1)?.answer === 'changed') break;
+    }
+    return { end: 'sent', sent };
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+    return { end: 'interrupted', remaining };
+  }
+}
+
+async function alive(
+  roots: readonly PlanRoot[],
+  { client, signal }: Pick<AwaitOptions, 'client' | 'signal'>,
+): Promise<readonly PlanRoot[]> {
+  const present = await stillThere(client, refsOf(roots), signal);
+  const uids = new Set(present.filter(({ terminating }) => !terminating).map(({ ref }) => ref.uid));
+  return roots.filter(({ ref }) => uids.has(ref.uid));
+}
+
+function refsOf(roots: readonly PlanRoot[]): PlanRoot['ref'][] {
+  return roots.map(({ ref }) => ref);
+}
