@@ -1,5 +1,6 @@
-// Deletes owners with policy Orphan and makes them anew, while their controller adopts at the worst moment, and counts what is lost
-// (test/collector/orphan-adoption): npm run orphan-adoption [-- --rounds 10000]
+// Deletes owners with policy Orphan and makes them anew, while their controller adopts at the worst moment, and counts lost dependents:
+// with a controller written for it (test/collector/orphan-adoption), then with each controller of ours that adopts (test/lifecycle/orphan-race).
+// npm run orphan-adoption [-- --rounds 10000 --own-rounds 1000]; --own-rounds is the number for each window, shared among the controllers.
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { bundledProgram } from './bundled-program.mjs';
@@ -11,10 +12,14 @@ const shares = [
   { share: 0.1, options: { seed: 3, records: 'events', barrier: 'off', restarts: 'always' } },
 ];
 
+/** Controllers of ours that adopt. One share in six has its collector replaced while the write is on its way. */
+const OWN_KINDS = ['ReplicaSet', 'ReplicationController', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job'];
+const WINDOWS = 5;
+
 /** Plays one share, in a thread of its own. */
-async function play({ program, options, rounds }) {
-  const { orphanAdoption } = await import(program);
-  const outcome = await orphanAdoption({ ...options, rounds });
+async function play({ program, name, options }) {
+  const { [name]: run } = await import(program);
+  const outcome = await run(options);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread, which has none
   parentPort.postMessage(outcome);
 }
@@ -28,15 +33,19 @@ function played(job) {
   });
 }
 
-async function main() {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '10000' } } });
-  const rounds = Number(values.rounds);
-  if (!(rounds > 0)) throw new Error(`--rounds must be a number above 0, and is ${values.rounds}`);
-  const program = await bundledProgram('test/collector/orphan-adoption/orphan-adoption.ts');
+/** Plays jobs of one program, some of them at a time, and reports what they lost. */
+async function report(title, entry, name, jobs) {
+  const program = await bundledProgram(entry);
   const startedAt = Date.now();
-  const outcomes = await Promise.all(
-    shares.map(({ share, options }) => played({ program, options, rounds: Math.ceil(rounds * share) })),
-  );
+  const outcomes = [];
+  const waiting = [...jobs.entries()];
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, options] = next;
+      outcomes[index] = await played({ program, name, options });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
   let done = 0;
   let late = 0;
   let lost = 0;
@@ -45,12 +54,44 @@ async function main() {
     late += outcome.late;
     for (const [window, count] of Object.entries(outcome.lost)) {
       lost += count;
-      console.error(`lost in window ${window}: ${count} (${JSON.stringify(shares[index].options)})`);
+      console.error(`lost in window ${window}: ${count} (${JSON.stringify(jobs[index])})`);
     }
   }
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
-  console.log(`orphan adoption: ${done} rounds in ${seconds} s, ${late} references came late, ${lost} dependents lost`);
-  if (lost > 0 || late === 0) process.exitCode = 1;
+  console.log(`${title}: ${done} rounds in ${seconds} s, ${late} references came late, ${lost} dependents lost`);
+  if (lost > 0 || (done > 0 && late === 0)) process.exitCode = 1;
+}
+
+/** Shares that are played at once. */
+const AT_ONCE = 3;
+
+function roundsOf(flag, text) {
+  const rounds = Number(text);
+  if (rounds >= 0) return rounds;
+  throw new Error(`--${flag} must be a number from 0, and is ${text}`);
+}
+
+async function main() {
+  const { values } = parseArgs({
+    options: { rounds: { type: 'string', default: '10000' }, 'own-rounds': { type: 'string', default: '1000' } },
+  });
+  const rounds = roundsOf('rounds', values.rounds);
+  const own = roundsOf('own-rounds', values['own-rounds']);
+  if (rounds > 0) {
+    const jobs = shares.map(({ share, options }) => ({ ...options, rounds: Math.ceil(rounds * share) }));
+    const entry = 'test/collector/orphan-adoption/orphan-adoption.ts';
+    await report('orphan adoption', entry, 'orphanAdoption', jobs);
+  }
+  if (own > 0) {
+    const each = Math.ceil(own / OWN_KINDS.length);
+    const replaced = Math.ceil(each / 6);
+    const jobs = OWN_KINDS.flatMap((kind, index) => [
+      { kind, seed: index, rounds: each - replaced, records: 'memory', restarts: 'never' },
+      { kind, seed: index, rounds: replaced, records: 'events', restarts: 'always' },
+    ]).filter((job) => job.rounds > 0);
+    const entry = 'test/lifecycle/orphan-race/orphan-race.ts';
+    await report(`orphan adoption by our controllers, ${WINDOWS} windows`, entry, 'orphanRace', jobs);
+  }
 }
 
 await (isMainThread ? main() : play(workerData));

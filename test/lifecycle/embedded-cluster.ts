@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { type ApiServer, createApiServer } from '../../src/apiserver/api-server.ts';
+import { type ApiServer, type ApiServerOptions, createApiServer } from '../../src/apiserver/api-server.ts';
 import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-store.ts';
 import type { KubeObject, ObjectMeta } from '../../src/api/meta/object-meta.ts';
 import { isNotFound } from '../../src/api/status-error.ts';
@@ -22,6 +22,9 @@ export interface ControllerEnvironment {
   readonly metrics: MemoryMetrics;
 }
 
+/** Who is let in, and what is allowed. */
+export type ServerRights = Pick<ApiServerOptions, 'authenticator' | 'authorizationMode'>;
+
 export const gvrOf = (resource: string, group = '', version = 'v1') => ({ group, version, resource });
 export const namespaces = gvrOf('namespaces');
 export const pods = gvrOf('pods');
@@ -43,17 +46,18 @@ export class EmbeddedCluster {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
 
-  private constructor() {
+  private constructor(rights: ServerRights, interceptors: readonly Interceptor[]) {
     const { clock, random, logger, metrics } = this;
     // One listener for each cache and controller.
     setMaxListeners(0, this.#stop.signal);
     const store = openMemoryStore({ clock });
-    this.#server = createApiServer({ store, clock, random, logger, metrics, version: {} });
-    this.client = this.#clientWith([]);
+    this.#server = createApiServer({ store, clock, random, logger, metrics, version: {}, ...rights });
+    this.client = this.clientWith(interceptors);
   }
 
-  static async start(): Promise<EmbeddedCluster> {
-    const cluster = new EmbeddedCluster();
+  /** Everything is allowed to everybody unless the rights say otherwise. The interceptors see what the test itself sends. */
+  static async start(rights: ServerRights = {}, interceptors: readonly Interceptor[] = []): Promise<EmbeddedCluster> {
+    const cluster = new EmbeddedCluster(rights, interceptors);
     await cluster.wait(cluster.#server.start());
     // The server loads some of its parts when they are first needed, which takes time that no fake clock knows of.
     await cluster.wait(cluster.client.request({ method: 'GET', path: '/apis' }));
@@ -70,7 +74,7 @@ export class EmbeddedCluster {
       if (!request.target.includes('watch=')) this.requests.push(`${request.method} ${request.target}`);
       return next(request);
     };
-    const client = this.#clientWith([record, (request, next) => this.fault(request, next)]);
+    const client = this.clientWith([record, (request, next) => this.fault(request, next)]);
     this.#running.push(controller({ client, clock, random, logger, metrics }).run(this.#stop.signal));
     await clock.settle();
   }
@@ -139,7 +143,8 @@ export class EmbeddedCluster {
     return items.map(({ metadata }) => metadata?.name ?? '');
   }
 
-  #clientWith(interceptors: readonly Interceptor[]): RestClient {
+  /** Another client of the server. */
+  clientWith(interceptors: readonly Interceptor[]): RestClient {
     const transport = inProcessTransport(this.#server.handler);
     return new RestClient({ transport, clock: this.clock, userAgent: 'kubegc/test', interceptors });
   }
