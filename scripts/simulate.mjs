@@ -1,10 +1,11 @@
-// Random histories of the collector, as many as there is time for (test/collector/simulation). The first that goes wrong ends the
-// run: it is shrunk, written to a file, and can be replayed.
+// Random histories, as many as there is time for: of the collector (test/collector/simulation), or with `--world workloads` of the
+// controllers of workloads and the collector together (test/lifecycle/simulation). The first that goes wrong ends the run: it is shrunk, written to a file, and can be replayed.
 //
 //   npm run simulate -- --seeds 10000 [--seed 1] [--workers 2]   so many seeds from the first one on
 //   npm run simulate -- --minutes 3                              for so long, from a random seed on
 //   npm run simulate -- --minutes 3 --seed commit                from the seed that stands for the commit on, as .ci/run does
 //   npm run simulate -- --minutes 3 --regime emptyList           each history has a lie of this name; `lies`: any; `restore`: a restore
+//   npm run simulate -- --world workloads --minutes 1            of the controllers of workloads
 //   npm run simulate -- --replay FILE                            one plan, with everything that happened
 import { execFileSync, fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -14,8 +15,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledProgram } from './bundled-program.mjs';
 
-/** A run of so many histories must have had everything that can occur. */
-const COVERS_ALL = 25_000;
+/** A run of so many histories must have had everything that can occur; each one of workloads is longer. */
+const COVERS_ALL = { collector: 25_000, workloads: 1000 };
 const PROGRESS_MS = 10_000;
 
 const { values } = parseArgs({
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '2' },
     replay: { type: 'string' },
     regime: { type: 'string' },
+    world: { type: 'string', default: 'collector' },
     quiet: { type: 'boolean', default: false },
   },
 });
@@ -52,15 +54,17 @@ const seeds = number('seeds', minutes === Infinity ? 1000 : Number.MAX_SAFE_INTE
 const workers = values.replay === undefined ? Math.min(number('workers', 2), seeds) : 1;
 const base = values.seed === 'commit' ? seedOfCommit() : number('seed', randomInt(1, 2 ** 47));
 
-const { REGIMES } = await import(await bundledProgram('test/collector/simulation/generate-plan.ts'));
-if (values.regime !== undefined && !REGIMES.includes(values.regime)) {
-  throw new Error(`--regime must be one of ${REGIMES.join(', ')}, and is ${values.regime}`);
+const { worldNamed } = await import(await bundledProgram('test/collector/simulation/worlds.ts'));
+const world = worldNamed(values.world);
+if (values.regime !== undefined && !world.regimes.includes(values.regime)) {
+  throw new Error(`--regime must be one of ${world.regimes.join(', ')}, and is ${values.regime}`);
 }
 const program = await bundledProgram('test/collector/simulation/simulation-process.ts');
 const { Coverage } = await import(await bundledProgram('test/collector/simulation/coverage.ts'));
 
-const coverage = new Coverage();
+const coverage = new Coverage(world.expected);
 const startedAt = Date.now();
+const ofWorld = values.world === 'collector' ? '' : ` --world ${values.world}`;
 let histories = 0;
 let failure;
 let trace = [];
@@ -95,6 +99,7 @@ function start(index) {
   const share = Math.ceil((seeds - index) / workers);
   const until = startedAt + minutes * 60_000;
   child.send({
+    world: values.world,
     seed: base + index,
     stride: workers,
     seeds: share,
@@ -122,11 +127,11 @@ if (failure !== undefined) {
     writeFileSync(file, `${JSON.stringify({ title: wrong[0], plan }, null, 2)}\n`);
     console.error(`\n${failure.trace.join('\n')}\n\nshrunk to ${plan.steps.length} steps: ${file}`);
     console.error(
-      `again: npm run simulate -- --replay ${file}\nall of it: npm run simulate -- --seeds 1 --seed ${seed}${values.regime === undefined ? '' : ` --regime ${values.regime}`}`,
+      `again: npm run simulate --${ofWorld} --replay ${file}\nall of it: npm run simulate --${ofWorld} --seeds 1 --seed ${seed}${values.regime === undefined ? '' : ` --regime ${values.regime}`}`,
     );
   }
   process.exitCode = 1;
-} else if (values.regime === undefined && histories >= COVERS_ALL && coverage.missing.length > 0) {
+} else if (values.regime === undefined && histories >= COVERS_ALL[values.world] && coverage.missing.length > 0) {
   console.error(`never occurred: ${coverage.missing.join(', ')}`);
   process.exitCode = 1;
 }

@@ -3,6 +3,6 @@ export function failureKind(wrong: readonly string[]): string {
   const first = (wrong[0] ?? '').split('\n')[0] ?? '';
   return first
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '')
-    .replaceAll(/\b(?:ConfigMap|Secret|\w*Widget|\w*Gadget|ClusterRole|ReplicationController) \S*\/\S+/g, 'object')
+    .replaceAll(/\b[A-Z]\w+ \S*\/\S+/g, 'object')
     .replaceAll(/\d+/g, '#');
 }

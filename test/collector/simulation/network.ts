@@ -20,7 +20,7 @@ import {
 import { type Connection, Connections } from './lies/connections.ts';
 import type { Lies } from './lies/lies.ts';
 import type { FaultName, FaultStep, LatencyPlan, StreamStep } from './plan.ts';
-import { classify, type ClassifiedRequest, isOfClass } from './request-class.ts';
+import { classify, isOfClass } from './request-class.ts';
 import type { ServerPresence, Stay } from './server-presence.ts';
 import { LEASES } from './simulated-kinds.ts';
 import { WatchStream } from './watch-stream.ts';
@@ -33,7 +33,7 @@ export interface NetworkOptions {
   /** `list`: the server answers a watch list as one that does not know them. */
   readonly intake?: 'list' | undefined;
   /** Faults wait here for a request that they are meant for; shared by all networks of a history. */
-  readonly armed: ArmedFaults;
+  readonly armed: Armed;
   /** Absent: it is always there. */
   readonly server?: ServerPresence | undefined;
   /** Absent: the right cluster answers each request, with the truth. */
@@ -47,8 +47,13 @@ export interface NetworkOptions {
 /** How long a slow exchange takes, ms. */
 const SLOW_MS = 4000;
 
+export interface Armed {
+  /** The fault that is meant for this request, which is spent by that. */
+  strike(request: Pick<HttpRequest, 'method' | 'target'>): FaultName | undefined;
+}
+
 /** Faults that wait for their requests. */
-export class ArmedFaults {
+export class ArmedFaults implements Armed {
   readonly #waiting: { readonly step: FaultStep; readonly resource: string | undefined; left: number }[] = [];
 
   arm(step: FaultStep, resource: string | undefined): void {
@@ -60,8 +65,9 @@ export class ArmedFaults {
   }
 
   /** The first that is meant for this request. */
-  strike(request: ClassifiedRequest): FaultName | undefined {
+  strike({ method, target }: Pick<HttpRequest, 'method' | 'target'>): FaultName | undefined {
     if (this.#waiting.length === 0) return undefined;
+    const request = classify(method, target);
     const index = this.#waiting.findIndex(
       ({ step, resource }) => isOfClass(request, step.on) && (resource === undefined || resource === request.resource),
     );
@@ -208,7 +214,7 @@ export class Network {
     await this.#delay(request);
     // It may have been on its way when the watches expired.
     if (isExpired()) return faults.expired(request, next);
-    const fault = this.#options.armed.strike(classify(request.method, request.target));
+    const fault = this.#options.armed.strike(request);
     if (fault === undefined) {
       const response = await next(request);
       await this.#delay(request);

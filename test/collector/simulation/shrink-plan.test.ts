@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { generatePlan } from './generate-plan.ts';
 import type { Plan, Step } from './plan.ts';
-import { shrinkPlan } from './shrink-plan.ts';
+import { shrinkPlan, simpler } from './shrink-plan.ts';
 
 /** The first deletion with policy Orphan, and the first creation after it; empty when there are no such two. */
 function needed({ steps }: Plan): Step[] {
@@ -16,7 +16,7 @@ const longest = Array.from({ length: 300 }, (_, seed) => generatePlan(seed))
 
 describe('shrinking a plan', () => {
   it('keeps only the steps that it takes, in their order, and makes the rest as simple as it gets', async () => {
-    const small = await shrinkPlan(longest, (plan) => Promise.resolve(needed(plan).length === 2));
+    const small = await shrinkPlan(longest, simpler, (plan) => Promise.resolve(needed(plan).length === 2));
     expect(small.steps).toEqual([
       { do: 'delete', at: expect.any(String), policy: 'Orphan' },
       { do: 'create', at: expect.any(String) },
@@ -36,7 +36,7 @@ describe('shrinking a plan', () => {
       latency: { oneIn: 0, maxMs: 0, lagMs: 30 },
       collectors: [{ ...odd, intake: 'list', absences: 1, calls: 1 }],
     };
-    const small = await shrinkPlan(plan, ({ collectors }) => Promise.resolve(collectors[0]?.calls === 1));
+    const small = await shrinkPlan(plan, simpler, ({ collectors }) => Promise.resolve(collectors[0]?.calls === 1));
     expect(small).toMatchObject({ latency: { oneIn: 0, maxMs: 0 }, steps: [] });
     expect(small.latency).not.toHaveProperty('lagMs');
     expect(small.collectors).toEqual([{ role: 'always', workers: 1, encoding: 'json', calls: 1 }]);
@@ -52,13 +52,13 @@ describe('shrinking a plan', () => {
       end: 'rest',
     };
     const plan: Plan = { ...simple, latency: { oneIn: 4, maxMs: 30, lagMs: 30 } };
-    expect(await shrinkPlan(plan, () => Promise.resolve(true))).toEqual(simple);
+    expect(await shrinkPlan(plan, simpler, () => Promise.resolve(true))).toEqual(simple);
   });
 
   it('leaves out what the server need not say of its version', async () => {
     const plan: Plan = { ...longest, versions: [{ says: '1.19', refusals: 2 }, { says: 'nothing' }, { says: '1.20' }] };
     const fails = (needs: (versions: NonNullable<Plan['versions']>) => boolean): Promise<Plan> =>
-      shrinkPlan(plan, ({ versions = [] }) => Promise.resolve(needs(versions)));
+      shrinkPlan(plan, simpler, ({ versions = [] }) => Promise.resolve(needs(versions)));
     expect((await fails(() => true)).versions).toBeUndefined();
     expect((await fails((versions) => versions.length > 0)).versions).toEqual([{ says: '1.36' }]);
     const late = await fails((versions) => versions.some(({ refusals }) => refusals !== undefined));
@@ -74,7 +74,7 @@ describe('shrinking a plan', () => {
       { do: 'backup' },
       { do: 'restore', awayMs: 40_000, bump: true, watches: 'refused' },
     ];
-    const small = await shrinkPlan({ ...longest, steps }, (plan) => {
+    const small = await shrinkPlan({ ...longest, steps }, simpler, (plan) => {
       const from = plan.steps.findIndex((step) => step.do === 'backup');
       return Promise.resolve(from >= 0 && plan.steps.slice(from).some((step) => step.do === 'restore'));
     });
@@ -85,11 +85,11 @@ describe('shrinking a plan', () => {
     const fails = (plan: Plan): boolean => plan.steps.length % 3 === 2 && plan.steps.length > 4;
     const plan = { ...longest, steps: longest.steps.slice(0, 50) };
     expect(fails(plan)).toBe(true);
-    expect(fails(await shrinkPlan(plan, (each) => Promise.resolve(fails(each))))).toBe(true);
+    expect(fails(await shrinkPlan(plan, simpler, (each) => Promise.resolve(fails(each))))).toBe(true);
   });
 
   it('leaves a plan alone of which nothing can be left out', async () => {
     const text = JSON.stringify(longest);
-    expect(await shrinkPlan(longest, (plan) => Promise.resolve(JSON.stringify(plan) === text))).toBe(longest);
+    expect(await shrinkPlan(longest, simpler, (plan) => Promise.resolve(JSON.stringify(plan) === text))).toBe(longest);
   });
 });

@@ -1,7 +1,19 @@
 import type { CollectorPlan, Plan, Step, VersionPlan } from './plan.ts';
 
 /** Whether a plan still shows what is being looked for. */
-export type StillFails = (plan: Plan) => Promise<boolean>;
+export type StillFails<P> = (plan: P) => Promise<boolean>;
+
+/** A plan of any world. */
+export interface PlanOfSteps {
+  readonly seed: number;
+  readonly steps: readonly unknown[];
+}
+
+/** Simpler forms of a plan without its steps, and of a step, the simplest first. */
+export interface Simpler<P extends PlanOfSteps> {
+  plans(plan: P): Iterable<Partial<P>>;
+  steps(step: P['steps'][number]): Iterable<P['steps'][number]>;
+}
 
 /** Plans that are tried before it is content with what it has. */
 const MAX_TRIES = 3000;
@@ -10,9 +22,13 @@ const MAX_TRIES = 3000;
  * A smaller plan that fails as well: first without whole runs of steps (delta debugging), then with simpler ones, until
  * nothing can be left out. Deterministic.
  */
-export async function shrinkPlan(plan: Plan, stillFails: StillFails): Promise<Plan> {
-  const search = new Search(plan, stillFails);
-  for (let before: Plan | undefined; before !== search.best;) {
+export async function shrinkPlan<P extends PlanOfSteps>(
+  plan: P,
+  simpler: Simpler<P>,
+  stillFails: StillFails<P>,
+): Promise<P> {
+  const search = new Search(plan, simpler, stillFails);
+  for (let before: P | undefined; before !== search.best;) {
     before = search.best;
     await search.dropSteps();
     await search.simplify();
@@ -20,13 +36,15 @@ export async function shrinkPlan(plan: Plan, stillFails: StillFails): Promise<Pl
   return search.best;
 }
 
-class Search {
-  best: Plan;
-  readonly #stillFails: StillFails;
+class Search<P extends PlanOfSteps> {
+  best: P;
+  readonly #simpler: Simpler<P>;
+  readonly #stillFails: StillFails<P>;
   readonly #tried = new Set<string>();
 
-  constructor(plan: Plan, stillFails: StillFails) {
+  constructor(plan: P, simpler: Simpler<P>, stillFails: StillFails<P>) {
     this.best = plan;
+    this.#simpler = simpler;
     this.#stillFails = stillFails;
   }
 
@@ -43,7 +61,7 @@ class Search {
   async simplify(): Promise<void> {
     while (await this.#simplifyOnce());
     for (let at = 0; at < this.best.steps.length; at++) {
-      for (const step of simplerSteps(this.best.steps[at]!)) {
+      for (const step of this.#simpler.steps(this.best.steps[at])) {
         const steps = this.best.steps.with(at, step);
         if (await this.#try({ ...this.best, steps })) break;
       }
@@ -52,13 +70,13 @@ class Search {
 
   /** What is simpler is said of the plan as it is by then: of an earlier one it would bring back what was left out. */
   async #simplifyOnce(): Promise<boolean> {
-    for (const candidate of simplerPlans(this.best)) {
+    for (const candidate of this.#simpler.plans(this.best)) {
       if (await this.#try({ ...this.best, ...candidate })) return true;
     }
     return false;
   }
 
-  async #try(plan: Plan): Promise<boolean> {
+  async #try(plan: P): Promise<boolean> {
     const text = JSON.stringify(plan);
     if (this.#tried.size >= MAX_TRIES || this.#tried.has(text)) return false;
     this.#tried.add(text);
@@ -67,6 +85,9 @@ class Search {
     return true;
   }
 }
+
+/** Of histories of the collector. */
+export const simpler: Simpler<Plan> = { plans: simplerPlans, steps: simplerSteps };
 
 function* simplerPlans({ kinds, collectors, latency, versions, end, steps }: Plan): Generator<Partial<Plan>> {
   if (latency.oneIn > 0) yield { latency: { oneIn: 0, maxMs: 0 } };

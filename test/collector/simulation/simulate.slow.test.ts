@@ -8,10 +8,12 @@ import { failureKind } from './failure-kind.ts';
 import { generatePlan } from './generate-plan.ts';
 import type { KeptHistory, Plan } from './plan.ts';
 import { runPlan } from './run-plan.ts';
-import { type RunPlan, Simulation } from './simulate.ts';
+import { collectorWorld } from './collector-world.ts';
+import { Simulation } from './simulate.ts';
+import type { World } from './world.ts';
 
 /** Goes wrong where an owner is orphaned, and in another way where something else is held. Everything is well with the others. */
-const run: RunPlan = ({ steps }, { trace = false } = {}) => {
+const run: World<Plan>['run'] = ({ steps }, { trace = false } = {}) => {
   const orphaned = steps.find((step) => step.do === 'delete' && step.policy === 'Orphan');
   const held = steps.find((step) => step.do === 'hold');
   const wrong = [
@@ -37,7 +39,7 @@ describe('a simulation', () => {
   it('shrinks a history that goes wrong, and what it tells goes wrong in the same way again', async () => {
     const seed = await seedOf((wrong, { steps }) => wrong.length === 2 && steps.length > 20);
     const frames = Error.stackTraceLimit;
-    const simulation = new Simulation(run);
+    const simulation = new Simulation({ ...collectorWorld, run });
     const failure = await simulation.run(seed);
     expect(failure).toMatchObject({
       seed,
@@ -54,7 +56,7 @@ describe('a simulation', () => {
 
   it('says nothing of a history that goes well', async () => {
     const seed = await seedOf((wrong) => wrong.length === 0);
-    expect(await new Simulation(run).run(seed)).toBeUndefined();
+    expect(await new Simulation({ ...collectorWorld, run }).run(seed)).toBeUndefined();
   });
 });
 

@@ -16,13 +16,10 @@ import type { LieStep } from './lies/lie-plan.ts';
 import type { Plan, ServerStep, VersionPlan } from './plan.ts';
 import { ServerPresence } from './server-presence.ts';
 import { KINDS, LEASES } from './simulated-kinds.ts';
+import { SimulatedTime } from './simulated-time.ts';
 import { SimulatedServer, type SimulatedServerOptions } from './simulated-server.ts';
 import { StoreBackup } from './store-backup.ts';
 import { ToldVersion, type VersionTold } from './told-version.ts';
-
-/** Turns of the event loop until each one is a real millisecond: something is loaded that is needed for the first time. */
-const PATIENT_AFTER_TURNS = 50;
-const MAX_TURNS = 20_000;
 
 /**
  * Changes of what nobody here watches, after a backup: in a real cluster there are some all the time. So a watch from before the restore
@@ -55,6 +52,7 @@ type RestoreOptions = Omit<ServerStep & { readonly do: 'restore' }, 'do'>;
  */
 export class SimulatedCluster {
   readonly clock = new FakeClock();
+  readonly time = new SimulatedTime(this.clock);
   readonly random: Random;
   readonly client: RestClient;
   /** As a collector reaches it that is told no version. */
@@ -66,7 +64,6 @@ export class SimulatedCluster {
   #server: SimulatedServer;
   #seen: StoreWatch | undefined;
   readonly #attribution = new Attribution();
-  #inServer = 0;
   #renewals = 0;
   #hadSilence = false;
 
@@ -192,62 +189,21 @@ export class SimulatedCluster {
       .toSorted();
   }
 
-  /** Everything that can happen without time passing has happened. */
-  async settle(): Promise<void> {
-    for (let turns = 0; ; turns++) {
-      await this.clock.settle();
-      if (this.#inServer === 0) return;
-      if (turns > MAX_TURNS) throw new Error('the server does not answer');
-      if (turns > PATIENT_AFTER_TURNS) await realMillisecond();
-    }
+  /** As {@link SimulatedTime} does. */
+  settle(): Promise<void> {
+    return this.time.settle();
   }
 
-  /** The outcome of work that goes on only while the clock is attended to, without time passing. */
-  async wait<T>(work: Promise<T>): Promise<T> {
-    const state = { settled: false };
-    const note = (): void => {
-      state.settled = true;
-    };
-    work.then(note, note);
-    for (let turns = 0; !state.settled; turns++) {
-      if (turns > MAX_TURNS) throw new Error('the work waits for something that does not come');
-      await this.settle();
-      if (turns > PATIENT_AFTER_TURNS) await realMillisecond();
-    }
-    return work;
+  wait<T>(work: Promise<T>): Promise<T> {
+    return this.time.wait(work);
   }
 
-  /** The same, but time passes as it needs. */
-  async waitLong<T>(work: Promise<T>, withinMs: number): Promise<T> {
-    const until = this.clock.monotonic() + withinMs;
-    const state = { settled: false };
-    const note = (): void => {
-      state.settled = true;
-    };
-    work.then(note, note);
-    await this.settle();
-    while (!state.settled) {
-      const next = this.clock.nextTimerInMs ?? Number.POSITIVE_INFINITY;
-      if (this.clock.monotonic() + next > until) throw new Error(`the work takes longer than ${withinMs} ms`);
-      await this.advance(next);
-    }
-    return work;
+  waitLong<T>(work: Promise<T>, withinMs: number): Promise<T> {
+    return this.time.waitLong(work, withinMs);
   }
 
-  /** From timer to timer. */
-  async advance(ms: number): Promise<void> {
-    const until = this.clock.monotonic() + ms;
-    await this.settle();
-    for (;;) {
-      const next = this.clock.nextTimerInMs;
-      const left = until - this.clock.monotonic();
-      if (next === undefined || next > left) {
-        this.clock.advance(left);
-        return;
-      }
-      this.clock.advance(next);
-      await this.settle();
-    }
+  advance(ms: number): Promise<void> {
+    return this.time.advance(ms);
   }
 
   async #changeOthers(count: number): Promise<void> {
@@ -258,14 +214,7 @@ export class SimulatedCluster {
 
   #reachedBy(actor: Actor): HttpHandler {
     const handler = this.#attribution.handler(actor, (request) => this.#server.handler(request));
-    return async (request) => {
-      this.#inServer++;
-      try {
-        return await handler(request);
-      } finally {
-        this.#inServer--;
-      }
-    };
+    return (request) => this.time.during(() => handler(request));
   }
 }
 
@@ -315,10 +264,4 @@ export function isQuiet(plan: Plan): boolean {
   // A deletion of many is many changes at once.
   const isDisturbed = steps.some(({ do: what }) => ['fault', 'undefine', 'deleteAll'].includes(what));
   return collectors.length === 1 && latency.oneIn === 0 && !isDisturbed && seesAtOnce(plan);
-}
-
-function realMillisecond(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, 1);
-  });
 }

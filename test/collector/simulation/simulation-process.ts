@@ -1,11 +1,12 @@
 /** One process of `npm run simulate`: runs the seeds it is told to, and tells how it goes. */
 import { readFileSync } from 'node:fs';
-import type { Regime } from './generate-plan.ts';
-import type { KeptHistory } from './plan.ts';
-import { runPlan } from './run-plan.ts';
+import { worldNamed } from './worlds.ts';
+import type { PlanOfSteps } from './shrink-plan.ts';
 import { type Failure, Simulation } from './simulate.ts';
 
 export interface SimulationOrder {
+  /** The name of a world (worlds.ts). */
+  readonly world: string;
   /** The first seed, and from one to the next. */
   readonly seed: number;
   readonly stride: number;
@@ -14,8 +15,8 @@ export interface SimulationOrder {
   /** No history is begun after this time, epoch ms. */
   readonly until: number;
   /** Each history has it. */
-  readonly regime?: Regime;
-  /** Instead of all this: the file of a {@link KeptHistory}. */
+  readonly regime?: string;
+  /** Instead of all this: the file of a history that was kept. */
   readonly replay?: string;
 }
 
@@ -23,7 +24,7 @@ export interface SimulationNews {
   readonly histories: number;
   /** What occurred since the last news. */
   readonly covered: readonly (readonly [string, number])[];
-  readonly failure?: Pick<Failure, 'seed' | 'wrong' | 'plan'> & { readonly trace: readonly string[] };
+  readonly failure?: Pick<Failure<PlanOfSteps>, 'seed' | 'wrong' | 'plan'> & { readonly trace: readonly string[] };
   /** Everything that happened in a replay that went well. */
   readonly trace?: readonly string[];
   readonly done?: true;
@@ -44,8 +45,9 @@ process.on('unhandledRejection', (error) => {
   stray.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
 });
 
-async function simulate({ seed, stride, seeds, until, regime }: SimulationOrder): Promise<void> {
-  const simulation = new Simulation(runPlan, regime);
+async function simulate({ world: name, seed, stride, seeds, until, regime }: SimulationOrder): Promise<void> {
+  const world = worldNamed(name);
+  const simulation = new Simulation(world, regime);
   let told = 0;
   let toldAt = Date.now();
   const news = (): SimulationNews => {
@@ -62,11 +64,10 @@ async function simulate({ seed, stride, seeds, until, regime }: SimulationOrder)
       return tell({ ...news(), failure: { seed: failure.seed, wrong, plan, trace: outcome.trace }, done: true });
     }
     if (stray.length > 0) {
-      const { generatePlan } = await import('./generate-plan.ts');
       const at = seed + index * stride;
       return tell({
         ...news(),
-        failure: { seed: at, wrong: stray, plan: generatePlan(at, regime), trace: [] },
+        failure: { seed: at, wrong: stray, plan: world.generate(at, regime), trace: [] },
         done: true,
       });
     }
@@ -75,9 +76,9 @@ async function simulate({ seed, stride, seeds, until, regime }: SimulationOrder)
   return tell({ ...news(), done: true });
 }
 
-async function replay(file: string): Promise<void> {
-  const { plan } = JSON.parse(readFileSync(file, 'utf8')) as KeptHistory;
-  const { wrong, trace, covered } = await runPlan(plan, { trace: true });
+async function replay(world: string, file: string): Promise<void> {
+  const { plan } = JSON.parse(readFileSync(file, 'utf8')) as { readonly plan: PlanOfSteps };
+  const { wrong, trace, covered } = await worldNamed(world).run(plan, { trace: true });
   const news = { histories: 1, covered: [...covered].map((label) => [label, 1] as const), done: true as const };
   await tell(
     wrong.length + stray.length === 0
@@ -87,7 +88,7 @@ async function replay(file: string): Promise<void> {
 }
 
 process.once('message', (order: SimulationOrder) => {
-  const work = order.replay === undefined ? simulate(order) : replay(order.replay);
+  const work = order.replay === undefined ? simulate(order) : replay(order.world, order.replay);
   void work
     .catch((error: unknown) => {
       console.error(error);
