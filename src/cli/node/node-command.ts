@@ -106,6 +106,10 @@ export function nodeCommand(terminal: Terminal, setExitCode: SetExitCode): Comma
   withOptions(prune, [
     { flags: '--to <PERCENT>', description: 'stop when this much of the disk is used; else every unused image goes' },
     containersOption,
+    {
+      flags: '--untag-only',
+      description: 'remove tags by which no container was started, of images in use; every image stays (containerd)',
+    },
     confirmOption,
     { flags: '--dry-run', description: 'say what would go' },
     outputOption,

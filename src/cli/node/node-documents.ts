@@ -1,3 +1,4 @@
+import type { DeadPiece } from '../../nodegc/containerd/dead-content.ts';
 import type { ContainerPlan } from '../../nodegc/containers/container-manager.ts';
 import type { NodeConfiguration } from '../../nodegc/config/node-configuration.ts';
 import type { ImagePlan } from '../../nodegc/images/image-manager.ts';
@@ -57,7 +58,16 @@ export interface NodePlanDocument {
   readonly sandboxes: readonly { readonly id: string; readonly reason: string }[];
   readonly logDirectories: readonly string[];
   readonly deadLinks: readonly string[];
-  readonly findings: readonly { readonly kind: 'StrandedImageRecord'; readonly name: string; readonly bytes: number }[];
+  readonly findings: readonly NodeFinding[];
+}
+
+/** Space that no collection frees. */
+export interface NodeFinding {
+  readonly kind: 'StrandedImageRecord' | 'DeadSnapshot' | 'DeadBlob';
+  readonly name: string;
+  readonly bytes: number;
+  /** The label that keeps a dead snapshot or blob; absent: containerd removes it at its next collection. */
+  readonly keptBy?: string;
 }
 
 const NANOSECONDS_PER_MS = 1_000_000n;
@@ -126,8 +136,9 @@ export function planDocument(parts: {
   readonly images: ImagePlan;
   readonly containers: ContainerPlan | undefined;
   readonly stranded: readonly { readonly name: string; readonly bytes: bigint }[];
+  readonly dead: readonly DeadPiece[];
 }): NodePlanDocument {
-  const { runtime, imagePath, configuration, images, containers, stranded } = parts;
+  const { runtime, imagePath, configuration, images, containers, stranded, dead } = parts;
   const { result, shared, inventory } = images;
   const stays = reasonsToStay(images);
   return {
@@ -158,6 +169,14 @@ export function planDocument(parts: {
     sandboxes: (containers?.sandboxes ?? []).map(({ sandbox, reason }) => ({ id: sandbox.id, reason })),
     logDirectories: containers?.logDirectories ?? [],
     deadLinks: containers?.deadLinks ?? [],
-    findings: stranded.map(({ name, bytes }) => ({ kind: 'StrandedImageRecord', name, bytes: Number(bytes) })),
+    findings: [
+      ...stranded.map(({ name, bytes }) => ({ kind: 'StrandedImageRecord' as const, name, bytes: Number(bytes) })),
+      ...dead.map(({ kind, name, bytes, keptBy }) => ({
+        kind: kind === 'blob' ? ('DeadBlob' as const) : ('DeadSnapshot' as const),
+        name,
+        bytes: Number(bytes),
+        ...(keptBy === undefined ? {} : { keptBy }),
+      })),
+    ],
   };
 }

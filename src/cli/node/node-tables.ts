@@ -88,11 +88,23 @@ export function containerText(plan: NodePlanDocument): string {
   return parts.join('');
 }
 
-export function findingText(plan: NodePlanDocument): string {
-  if (plan.findings.length === 0) return '';
-  const rows = plan.findings.map(({ name, bytes: held }) => [name, bytes(held)]);
-  return (
+/** The findings, each kind with the next step. Nothing of it is ever removed without a person. */
+export function findingText({ findings }: Pick<NodePlanDocument, 'findings'>): string {
+  const stranded = findings.filter(({ kind }) => kind === 'StrandedImageRecord');
+  const dead = findings.filter(({ kind }) => kind !== 'StrandedImageRecord');
+  const strandedRows = stranded.map(({ name, bytes: held }) => [name, bytes(held)]);
+  const deadRows = dead.map(({ kind, name, bytes: held, keptBy }) => [
+    kind === 'DeadBlob' ? 'blob' : 'snapshot',
+    name,
+    bytes(held),
+    keptBy ?? 'nothing',
+  ]);
+  const strandedText =
     `\nFinding StrandedImageRecord: containerd keeps these, but no image shows them, so no collection removes them.\n` +
-    `Remove them with: kubegc node repair --stranded --confirm\n\n${textTable(['RECORD', 'HOLDS'], rows)}`
-  );
+    `Remove them with: kubegc node repair --stranded --confirm\n\n${textTable(['RECORD', 'HOLDS'], strandedRows)}`;
+  const deadText =
+    `\nFinding DeadSnapshot, DeadBlob: no image, container or lease explains these. What nothing keeps goes when containerd collects.\n` +
+    `kubegc removes none of them. By hand: ctr -n k8s.io snapshots rm KEY, ctr -n k8s.io content rm DIGEST\n\n` +
+    textTable(['KIND', 'NAME', 'HOLDS', 'KEPT BY'], deadRows);
+  return `${stranded.length === 0 ? '' : strandedText}${dead.length === 0 ? '' : deadText}`;
 }

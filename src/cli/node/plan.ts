@@ -29,6 +29,7 @@ export async function readPlan(
       images,
       containers,
       stranded: collection.stranded,
+      dead: await collection.readDead(),
     });
   } catch (error) {
     throw asCommandError(error, configuration);

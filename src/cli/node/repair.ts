@@ -23,7 +23,8 @@ export async function repair(flags: RepairFlags, terminal: Terminal): Promise<nu
       return EXIT_DONE;
     }
     if (flags.confirm !== true) {
-      terminal.stdout(findingText(document).trimStart());
+      const findings = document.findings.filter(({ kind }) => kind === 'StrandedImageRecord');
+      terminal.stdout(findingText({ findings }).trimStart());
       terminal.stderr('Nothing was removed. Give --confirm to remove these records.\n');
       return EXIT_REFUSED;
     }

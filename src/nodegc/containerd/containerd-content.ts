@@ -1,8 +1,10 @@
 import { createClient, type Client } from '@connectrpc/connect';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { callError, UnixGrpc } from '../cri/unix-grpc.ts';
+import { Containers } from './containers.generated.ts';
 import { Content } from './content.generated.ts';
 import { type Image, Images, type Timestamp } from './images.generated.ts';
+import { Leases } from './leases.generated.ts';
 import { Snapshots } from './snapshots.generated.ts';
 
 /** A blob of the content store, with what it refers to. */
@@ -13,10 +15,13 @@ export interface Blob {
 }
 
 export interface Snapshot {
+  readonly snapshotter: string;
   readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly parent: string;
   /** True for an image's layer, false for the writable one of a container. */
   readonly committed: boolean;
+  /** 0 for a writable one: its size changes, and finding it out reads the whole directory. */
   readonly size: bigint;
 }
 
@@ -24,8 +29,25 @@ export interface Snapshot {
 export interface ImageEntry {
   readonly name: string;
   readonly target: string;
+  readonly labels: Readonly<Record<string, string>>;
   /** When it was last written, nanoseconds since the epoch; 0 where that is unknown. */
   readonly writtenAt: bigint;
+}
+
+/** A container as containerd records it: it holds its writable snapshot. */
+export interface ContainerEntry {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly snapshotter: string;
+  readonly snapshotKey: string;
+}
+
+/** A lease: it holds what is being pulled or unpacked. */
+export interface LeaseEntry {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** `content` with a digest, or `snapshots/NAME` with a key. */
+  readonly resources: readonly { readonly type: string; readonly id: string }[];
 }
 
 /** Everything that containerd keeps for Kubernetes. Sizes in bytes. */
@@ -33,6 +55,8 @@ export interface ContainerdContent {
   readonly blobs: readonly Blob[];
   readonly snapshots: readonly Snapshot[];
   readonly images: readonly ImageEntry[];
+  readonly containers: readonly ContainerEntry[];
+  readonly leases: readonly LeaseEntry[];
 }
 
 const COMMITTED = 3;
@@ -45,8 +69,10 @@ const SNAPSHOT_LABEL = /^containerd\.io\/gc\.ref\.snapshot\.(.+)$/;
 /** Reads containerd's own services, which are behind the same socket. Sizes of layers never change, so they are asked for once. */
 export class ContainerdReader {
   readonly #grpc: UnixGrpc;
+  readonly #containers: Client<typeof Containers>;
   readonly #content: Client<typeof Content>;
   readonly #images: Client<typeof Images>;
+  readonly #leases: Client<typeof Leases>;
   readonly #snapshots: Client<typeof Snapshots>;
   readonly #timeoutMs: number;
   #sizes = new Map<string, bigint>();
@@ -54,8 +80,10 @@ export class ContainerdReader {
   constructor({ endpoint, timeoutMs }: { readonly endpoint: string; readonly timeoutMs: number }) {
     this.#grpc = new UnixGrpc(endpoint);
     this.#timeoutMs = timeoutMs;
+    this.#containers = createClient(Containers, this.#grpc.transport);
     this.#content = createClient(Content, this.#grpc.transport);
     this.#images = createClient(Images, this.#grpc.transport);
+    this.#leases = createClient(Leases, this.#grpc.transport);
     this.#snapshots = createClient(Snapshots, this.#grpc.transport);
   }
 
@@ -63,17 +91,25 @@ export class ContainerdReader {
     this.#grpc.close();
   }
 
-  /** Undefined when the runtime is no containerd. @throws RuntimeCallError when it does not answer */
+  /**
+   * Pieces are read before what holds them, and leases before images and containers: a lease ends when an image or a container has taken
+   * over, so a piece that is being pulled is never seen without a holder.
+   * @returns undefined when the runtime is no containerd
+   * @throws RuntimeCallError when it does not answer
+   */
   async read(): Promise<ContainerdContent | undefined> {
     const options = { headers: NAMESPACE, timeoutMs: this.#timeoutMs };
     try {
-      const { images } = await this.#images.list({}, options);
       const blobs: Blob[] = [];
       for await (const { info } of this.#content.list({}, options)) for (const each of info) blobs.push(each);
       const snapshotters = new Set(blobs.flatMap(({ labels }) => Object.keys(labels).flatMap(snapshotterOf)));
+      for (const { snapshotter } of await this.#readContainers()) if (snapshotter !== '') snapshotters.add(snapshotter);
       let snapshots: Snapshot[] = [];
       for (const snapshotter of snapshotters) snapshots = [...snapshots, ...(await this.#readSnapshots(snapshotter))];
-      return { blobs, snapshots, images: images.map(entryOf) };
+      const leases = await this.#readLeases();
+      const { images } = await this.#images.list({}, options);
+      const containers = await this.#readContainers();
+      return { blobs, snapshots, leases, images: images.map(entryOf), containers };
     } catch (error) {
       if (error instanceof ConnectError && error.code === Code.Unimplemented) return undefined;
       throw callError('containerd_content', error);
@@ -101,11 +137,43 @@ export class ContainerdReader {
     }
   }
 
+  /** Bytes of one snapshot, as they are now; 0 when it is gone. @throws RuntimeCallError */
+  async readSize(snapshotter: string, key: string): Promise<bigint> {
+    const options = { headers: NAMESPACE, timeoutMs: this.#timeoutMs };
+    try {
+      return (await this.#snapshots.usage({ snapshotter, key }, options)).size;
+    } catch (error) {
+      if (error instanceof ConnectError && error.code === Code.NotFound) return 0n;
+      throw callError('containerd_content', error);
+    }
+  }
+
+  async #readContainers(): Promise<ContainerEntry[]> {
+    const { containers } = await this.#containers.list({}, { headers: NAMESPACE, timeoutMs: this.#timeoutMs });
+    return containers;
+  }
+
+  async #readLeases(): Promise<LeaseEntry[]> {
+    const options = { headers: NAMESPACE, timeoutMs: this.#timeoutMs };
+    const { leases } = await this.#leases.list({}, options);
+    const entries: LeaseEntry[] = [];
+    for (const { id, labels } of leases) {
+      try {
+        entries.push({ id, labels, resources: (await this.#leases.listResources({ id }, options)).resources });
+      } catch (error) {
+        // It ended between the two calls: an image or a container holds its pieces by now.
+        if (!(error instanceof ConnectError && error.code === Code.NotFound)) throw error;
+      }
+    }
+    return entries;
+  }
+
   async #readSnapshots(snapshotter: string): Promise<Snapshot[]> {
     const options = { headers: NAMESPACE, timeoutMs: this.#timeoutMs };
-    const listed: { name: string; parent: string; committed: boolean }[] = [];
+    const listed: Omit<Snapshot, 'size'>[] = [];
     for await (const { info } of this.#snapshots.list({ snapshotter }, options)) {
-      for (const { name, parent, kind } of info) listed.push({ name, parent, committed: kind === COMMITTED });
+      for (const { name, parent, kind, labels } of info)
+        listed.push({ snapshotter, name, parent, labels, committed: kind === COMMITTED });
     }
     const sizes = new Map<string, bigint>();
     const unknown = listed.filter(({ name, committed }) => {
@@ -135,10 +203,10 @@ export class ContainerdReader {
   }
 }
 
-function entryOf({ name, target, createdAt, updatedAt }: Image): ImageEntry {
+function entryOf({ name, target, labels, createdAt, updatedAt }: Image): ImageEntry {
   const time = (at: Timestamp | undefined): bigint => (at?.seconds ?? 0n) * 1_000_000_000n + BigInt(at?.nanos ?? 0);
   const [created, updated] = [time(createdAt), time(updatedAt)];
-  return { name, target: target?.digest ?? '', writtenAt: created > updated ? created : updated };
+  return { name, target: target?.digest ?? '', labels, writtenAt: created > updated ? created : updated };
 }
 
 function snapshotterOf(label: string): string[] {

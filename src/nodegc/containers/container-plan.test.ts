@@ -20,6 +20,7 @@ function containersOf(units: ContainerVector['units']): RuntimeContainer[] {
         podName: '',
         podNamespace: '',
         imageId: '',
+        reference: '',
         runtimeHandler: '',
         state: states[mark] ?? 'exited',
         createdAt: BigInt(Number(created) * 1000) * MILLISECOND,

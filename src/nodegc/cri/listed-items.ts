@@ -17,7 +17,7 @@ export const stateOf = (state: number): ContainerState => states[state] ?? 'unkn
 
 /** Fields of `Image`, `ImageSpec` and `Container` with their wire types, as `number << 3 | type` (NODE-011). */
 const IMAGE = { id: 0x0a, tag: 0x12, digest: 0x1a, size: 0x20, spec: 0x3a, pinned: 0x40 };
-const SPEC_RUNTIME_HANDLER = 0x9a;
+const SPEC = { image: 0x0a, userSpecifiedImage: 0x92, runtimeHandler: 0x9a };
 const CONTAINER = {
   id: 0x0a,
   sandboxId: 0x12,
@@ -68,7 +68,7 @@ function readLater(
 function runtimeHandlerOf(reader: WireReader): string {
   let handler = '';
   nested(reader, (tag) => {
-    if (tag !== SPEC_RUNTIME_HANDLER) return false;
+    if (tag !== SPEC.runtimeHandler) return false;
     handler = reader.string();
     return true;
   });
@@ -190,6 +190,10 @@ class ListedContainer implements RuntimeContainer {
     return this.#read().annotations;
   }
 
+  get reference(): string {
+    return this.#read().reference;
+  }
+
   #read(): RestOfContainer {
     if (this.#rest !== undefined) return this.#rest;
     const rest: RestOfContainer = {
@@ -197,6 +201,7 @@ class ListedContainer implements RuntimeContainer {
       name: '',
       attempt: 0,
       createdAt: 0n,
+      reference: '',
       labels: Object.create(null) as Record<string, string>,
       annotations: Object.create(null) as Record<string, string>,
     };
@@ -204,6 +209,7 @@ class ListedContainer implements RuntimeContainer {
     readLater('list_containers', { reader, start: this.#start, end: this.#end }, (tag) => {
       if (tag === CONTAINER.sandboxId) rest.sandboxId = reader.string();
       else if (tag === CONTAINER.metadata) readMetadata(reader, rest);
+      else if (tag === CONTAINER.image) rest.reference = referenceOf(reader);
       else if (tag === CONTAINER.createdAt) rest.createdAt = BigInt.asIntN(64, reader.uint64());
       else if (tag === CONTAINER.label) readEntry(reader, rest.labels);
       else if (tag === CONTAINER.annotation) readEntry(reader, rest.annotations);
@@ -219,8 +225,22 @@ interface RestOfContainer {
   name: string;
   attempt: number;
   createdAt: bigint;
+  reference: string;
   readonly labels: Record<string, string>;
   readonly annotations: Record<string, string>;
+}
+
+/** Without the user's own reference the image counts, unless it is an id: a kubelet creates containers by the id. */
+function referenceOf(reader: WireReader): string {
+  let [image, userSpecified] = ['', ''];
+  nested(reader, (tag) => {
+    if (tag === SPEC.image) image = reader.string();
+    else if (tag === SPEC.userSpecifiedImage) userSpecified = reader.string();
+    else return false;
+    return true;
+  });
+  if (userSpecified !== '') return userSpecified;
+  return /^(?:sha256:)?[0-9a-f]{64}$/.test(image) ? '' : image;
 }
 
 function readMetadata(reader: WireReader, rest: RestOfContainer): void {

@@ -6,6 +6,7 @@ import type { NodeConfiguration } from '../config/node-configuration.ts';
 import { validateConfiguration } from '../config/validate-configuration.ts';
 import { ContainerdReader } from '../containerd/containerd-content.ts';
 import { modelContent, type StrandedImageRecord } from '../containerd/content-model.ts';
+import { type DeadPiece, deadPieces } from '../containerd/dead-content.ts';
 import { ContainerManager } from '../containers/container-manager.ts';
 import { CriRuntime } from '../cri/cri-runtime.ts';
 import { type FileSystem, nodeFileSystem } from '../disk/file-system.ts';
@@ -13,6 +14,8 @@ import type { DiskLayout } from '../disk/pressure.ts';
 import { settledUsage } from '../disk/settled-usage.ts';
 import type { Removal, RemovalOutcome } from '../images/image-cycle.ts';
 import { ImageManager } from '../images/image-manager.ts';
+import { parseReferencePattern } from '../images/reference-pattern.ts';
+import { type StaleTag, staleTags } from '../images/stale-tags.ts';
 import type { SharedBytes } from '../images/shared-bytes.ts';
 import type { DiskReading } from '../images/thresholds.ts';
 import { imageKey, type ImageMemory } from '../inventory/image-inventory.ts';
@@ -57,6 +60,9 @@ export class NodeCollection {
   /** Where the runtime keeps images. */
   readonly imagePath: string;
   readonly #configuration: NodeConfiguration;
+  readonly #clock: Clock;
+  /** References in specs of pods of this node that are not finished (NODE-142). */
+  readonly #podImages: () => ReadonlySet<string>;
   readonly #reader: ContainerdReader | undefined;
   readonly #close: () => void;
   #stranded: readonly StrandedImageRecord[] = [];
@@ -79,6 +85,9 @@ export class NodeCollection {
     this.memoryFile = memoryFile;
     this.files = nodeFileSystem();
     this.#configuration = configuration;
+    this.#clock = clock;
+    this.#podImages = () =>
+      new Set((knownPods() ?? []).filter(({ phase }) => !FINISHED.has(phase)).flatMap(({ images }) => images));
     this.#reader = reader;
     this.#close = parts.close;
     const readImageDisk = (): Promise<DiskReading | undefined> => this.files.usage(imagePath);
@@ -89,8 +98,7 @@ export class NodeCollection {
       logger,
       readDisk: (settled) => (settled ? settledUsage(readImageDisk, clock) : readImageDisk()),
       ...(reader === undefined ? {} : { readShared: (listed) => this.#readShared(listed) }),
-      podImages: () =>
-        new Set((knownPods() ?? []).filter(({ phase }) => !FINISHED.has(phase)).flatMap(({ images }) => images)),
+      podImages: this.#podImages,
       sandboxImage: info.sandboxImage,
       memory,
       ...(options.onRemoval === undefined ? {} : { onRemoval: options.onRemoval }),
@@ -153,6 +161,55 @@ export class NodeCollection {
   /** Records that hold space although no image shows them, as of the last plan or pass (NODE-229). */
   get stranded(): readonly StrandedImageRecord[] {
     return this.#stranded;
+  }
+
+  /**
+   * Snapshots and blobs that nothing explains, now (NODE-220). Reads twice when it finds any: containerd may just be removing them.
+   * @throws RuntimeCallError
+   */
+  async readDead(): Promise<readonly DeadPiece[]> {
+    const first = await this.#reader?.read();
+    const found = first === undefined ? [] : deadPieces(first);
+    if (found.length === 0) return [];
+    const second = await this.#reader!.read();
+    const still = new Set((second === undefined ? [] : deadPieces(second)).map(({ kind, name }) => `${kind} ${name}`));
+    const dead: DeadPiece[] = [];
+    for (const piece of found.filter(({ kind, name }) => still.has(`${kind} ${name}`))) {
+      const { kind, snapshotter, name, bytes } = piece;
+      const size = kind === 'snapshot' && bytes === 0n ? await this.#reader!.readSize(snapshotter, name) : bytes;
+      dead.push({ ...piece, bytes: size });
+    }
+    return dead;
+  }
+
+  /** Whether tags can be removed while their image stays: containerd can, other runtimes do not offer it. */
+  get canUntag(): boolean {
+    return this.#reader !== undefined;
+  }
+
+  /** Tags that may go while their image stays, now (NODE-226). @throws RuntimeCallError */
+  async readStaleTags(): Promise<readonly StaleTag[]> {
+    const entries = (await this.#reader?.readEntries()) ?? [];
+    const inventory = await this.images.detect();
+    return staleTags({
+      inventory,
+      podImages: this.#podImages(),
+      protect: this.#configuration.protect.map(parseReferencePattern),
+      sandboxImage: this.info.sandboxImage,
+      writtenAt: new Map(entries.map(({ name, writtenAt }) => [name, writtenAt])),
+      now: BigInt(Math.trunc(this.#clock.now())) * NANOSECONDS_PER_MS,
+      minimumAge: this.#configuration.imageMinimumGCAge,
+    });
+  }
+
+  /**
+   * Removes a tag if it may still go; its image stays. False: a container or a pod uses the image by it now.
+   * @throws RuntimeCallError
+   */
+  async untag({ tag }: StaleTag): Promise<boolean> {
+    if (!(await this.readStaleTags()).some((each) => each.tag === tag)) return false;
+    await this.#reader?.removeEntry(tag);
+    return true;
   }
 
   /** Removes a record that no image shows, through containerd's own API. */

@@ -24,6 +24,7 @@ function container(imageId: string, more: Partial<RuntimeContainer> = {}): Runti
     podName: 'pod',
     podNamespace: 'default',
     imageId,
+    reference: '',
     runtimeHandler: '',
     state: 'running',
     createdAt: 0n,

@@ -23,6 +23,7 @@ const user = (imageId: string): RuntimeContainer => ({
   podName: 'web-0',
   podNamespace: 'shop',
   imageId,
+  reference: '',
   runtimeHandler: '',
   state: 'exited',
   createdAt: 0n,

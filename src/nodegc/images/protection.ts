@@ -30,17 +30,14 @@ export interface ProtectionFacts {
   readonly unreadableContainer?: string | undefined;
 }
 
-const named = (record: ImageRecord, reference: string): boolean => {
-  const { id, tags, digests } = record.image;
-  return (
-    id === reference ||
-    tags.includes(reference) ||
-    digests.includes(reference) ||
-    tags.includes(`docker.io/library/${reference}`) ||
-    tags.includes(`docker.io/${reference}`) ||
-    (!/[:@][^/]*$/.test(reference) && named(record, `${reference}:latest`))
-  );
-};
+/** Whether a tag of the runtime is what a reference means: Docker's registry and the tag `latest` may be left out. */
+export function meansTag(reference: string, tag: string): boolean {
+  if (tag === reference || tag === `docker.io/library/${reference}` || tag === `docker.io/${reference}`) return true;
+  return !/[:@][^/]*$/.test(reference) && meansTag(`${reference}:latest`, tag);
+}
+
+const named = ({ image: { id, tags, digests } }: ImageRecord, reference: string): boolean =>
+  id === reference || digests.includes(reference) || tags.some((tag) => meansTag(reference, tag));
 
 /** Keys that the newest-used images of each repository have, with the pattern that keeps them (NODE-213). */
 function keptNewest(inventory: Inventory, keepNewest: Readonly<Record<string, number>>): Map<string, string> {
@@ -129,7 +126,8 @@ function describeUsers({ users }: ImageRecord): string {
   const pod = first.podName === '' ? '' : ` of pod ${first.podNamespace}/${first.podName}`;
   const more = users.length === 1 ? '' : ` and ${users.length - 1} more`;
   const name = first.name === '' ? first.id.slice(0, 13) : first.name;
-  return `${first.state} container ${name}${pod}${more}`;
+  const as = first.reference === '' ? '' : `, started as ${first.reference}`;
+  return `${first.state} container ${name}${pod}${more}${as}`;
 }
 
 /** When the minimum age of an image begins to count (NODE-042): at its first detection, or at its last use (NODE-214). */

@@ -20,6 +20,7 @@ const user = (imageId: string): RuntimeContainer => ({
   podName: '',
   podNamespace: '',
   imageId,
+  reference: '',
   runtimeHandler: '',
   state: 'exited',
   createdAt: 0n,

@@ -133,6 +133,7 @@ export class SimulatedNode implements Runtime, FileSystem {
       podName: `pod-${each.podUid}`,
       podNamespace: 'default',
       imageId: each.imageId,
+      reference: '',
       runtimeHandler: '',
       state: each.state,
       createdAt: each.createdAt,

@@ -1,0 +1,88 @@
+import type { ContainerdContent } from './containerd-content.ts';
+
+/** A snapshot or blob that containerd keeps although no image, container or lease explains it (NODE-220). */
+export interface DeadPiece {
+  readonly kind: 'snapshot' | 'blob';
+  /** Empty for a blob. */
+  readonly snapshotter: string;
+  /** Key of the snapshot, or digest of the blob. */
+  readonly name: string;
+  /** Bytes that come back when it goes; 0 for a writable snapshot, whose size is read when it is reported. */
+  readonly bytes: bigint;
+  /** The label that keeps it from containerd's own collection; undefined: that takes it sooner or later. */
+  readonly keptBy: string | undefined;
+}
+
+const ROOT_LABEL = 'containerd.io/gc.root';
+const FLAT_LABEL = 'containerd.io/gc.flat';
+/** The object that such a label names keeps the piece. */
+const BACK_REFERENCE = 'containerd.io/gc.bref.';
+const CONTENT_LABEL = /^containerd\.io\/gc\.ref\.content(?:[./]|$)/;
+const SNAPSHOT_LABEL = /^containerd\.io\/gc\.ref\.snapshot\.([^./]+)/;
+
+type Labels = Readonly<Record<string, string>>;
+
+const blobId = (digest: string): string => `blob ${digest}`;
+const snapshotId = (snapshotter: string, key: string): string => `snapshot ${snapshotter} ${key}`;
+
+function labelledIds(labels: Labels): string[] {
+  return Object.entries(labels).flatMap(([label, value]) => {
+    if (CONTENT_LABEL.test(label)) return [blobId(value)];
+    const snapshotter = SNAPSHOT_LABEL.exec(label)?.[1];
+    return snapshotter === undefined ? [] : [snapshotId(snapshotter, value)];
+  });
+}
+
+function leasedId({ type, id }: { readonly type: string; readonly id: string }): string {
+  return type === 'content' ? blobId(id) : snapshotId(type.replace(/^snapshots\//, ''), id);
+}
+
+/**
+ * Finds what nothing explains, by the labels by which containerd itself decides. A label `gc.root` explains nothing: it keeps a piece for
+ * ever, and whoever set it may be gone.
+ */
+export function deadPieces(content: ContainerdContent): DeadPiece[] {
+  const { blobs, snapshots, images, containers, leases } = content;
+  const labels = new Map<string, Labels>();
+  const parents = new Map<string, string>();
+  for (const each of blobs) labels.set(blobId(each.digest), each.labels);
+  for (const { snapshotter, name, parent, labels: own } of snapshots) {
+    const id = snapshotId(snapshotter, name);
+    labels.set(id, own);
+    if (parent !== '') parents.set(id, snapshotId(snapshotter, parent));
+  }
+  const explained = new Set<string>();
+  const reach = (ids: Iterable<string>, followLabels: boolean): void => {
+    const reached = new Set(ids);
+    for (const id of reached) {
+      explained.add(id);
+      const parent = parents.get(id);
+      if (parent !== undefined) reached.add(parent);
+      if (followLabels) for (const next of labelledIds(labels.get(id) ?? {})) reached.add(next);
+    }
+  };
+  const backReferenced = [...labels].flatMap(([id, own]) =>
+    Object.keys(own).some((label) => label.startsWith(BACK_REFERENCE)) ? [id] : [],
+  );
+  const held = [
+    ...images.flatMap((image) => [blobId(image.target), ...labelledIds(image.labels)]),
+    ...containers.flatMap((each) => [snapshotId(each.snapshotter, each.snapshotKey), ...labelledIds(each.labels)]),
+    ...backReferenced,
+  ];
+  reach(held, true);
+  for (const lease of leases) reach(lease.resources.map(leasedId), lease.labels[FLAT_LABEL] === undefined);
+
+  const keptBy = (own: Labels): string | undefined => (own[ROOT_LABEL] === undefined ? undefined : ROOT_LABEL);
+  return [
+    ...snapshots.flatMap(({ snapshotter, name, size, labels: own }): DeadPiece[] =>
+      explained.has(snapshotId(snapshotter, name))
+        ? []
+        : [{ kind: 'snapshot', snapshotter, name, bytes: size, keptBy: keptBy(own) }],
+    ),
+    ...blobs.flatMap(({ digest, size, labels: own }): DeadPiece[] =>
+      explained.has(blobId(digest))
+        ? []
+        : [{ kind: 'blob', snapshotter: '', name: digest, bytes: size, keptBy: keptBy(own) }],
+    ),
+  ];
+}

@@ -1,0 +1,56 @@
+import { imageKey, type ImageRecord, type Inventory } from '../inventory/image-inventory.ts';
+import { meansTag } from './protection.ts';
+import type { ReferencePattern } from './reference-pattern.ts';
+
+/** A tag of an image in use that nobody uses the image by (NODE-226). */
+export interface StaleTag {
+  readonly tag: string;
+  readonly imageId: string;
+  /** The names of the image that stay. */
+  readonly stays: readonly string[];
+}
+
+export interface StaleTagFacts {
+  readonly inventory: Inventory;
+  /** References in specs of pods of this node that are not finished. */
+  readonly podImages: ReadonlySet<string>;
+  readonly protect: readonly ReferencePattern[];
+  readonly sandboxImage: string | undefined;
+  /** When the runtime wrote the record of each tag, nanoseconds since the epoch. */
+  readonly writtenAt: ReadonlyMap<string, bigint>;
+  readonly now: bigint;
+  /** A tag that was written within this time stays: a pod may be about to start by it. */
+  readonly minimumAge: bigint;
+}
+
+/**
+ * Finds tags that may go while their image stays. All tags of an image stay unless every container that uses it tells the reference that it
+ * was started by, and one of these references means a tag that stays.
+ */
+export function staleTags(facts: StaleTagFacts): StaleTag[] {
+  return [...facts.inventory.values()].flatMap((record) => staleTagsOf(record, facts));
+}
+
+function staleTagsOf(record: ImageRecord, facts: StaleTagFacts): StaleTag[] {
+  const { image, users, key } = record;
+  const { podImages, protect, sandboxImage, writtenAt, now, minimumAge } = facts;
+  if (image.tags.length < 2 || users.length === 0 || image.pinned) return [];
+  const told = users.every((user) => user.reference !== '' && imageKey(user.imageId, user.runtimeHandler) === key);
+  if (!told) return [];
+  const references = [...users.map(({ reference }) => reference), ...podImages];
+  if (sandboxImage !== undefined) references.push(sandboxImage);
+  const inUse = image.tags.filter((tag) => references.some((reference) => meansTag(reference, tag)));
+  if (inUse.length === 0) return [];
+  const mayGo = (tag: string): boolean => {
+    const written = writtenAt.get(tag);
+    return (
+      !inUse.includes(tag) &&
+      written !== undefined &&
+      now - written >= minimumAge &&
+      !protect.some((pattern) => pattern.matches({ ...image, tags: [tag], digests: [] }))
+    );
+  };
+  const stale = image.tags.filter(mayGo);
+  const stays = [...image.tags.filter((tag) => !stale.includes(tag)), ...image.digests];
+  return stale.map((tag) => ({ tag, imageId: image.id, stays }));
+}
