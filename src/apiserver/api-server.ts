@@ -22,10 +22,11 @@ import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
 import { BootstrapKeeper } from './bootstrap/bootstrap-keeper.ts';
 import { bootstrap, bootstrapKeys } from './bootstrap/bootstrap.ts';
 import { EndpointReconciler, type ServerAddress } from './bootstrap/endpoint-reconciler.ts';
+import { RemoteGroups } from './discovery/remote-groups.ts';
 import { formatJson } from './endpoints/negotiation/body-format.ts';
 import { endpointTable } from './endpoints/endpoint-table.ts';
 import { type HealthCheck, HealthHandler } from './endpoints/health.ts';
-import { pageNotFound } from './endpoints/response/plain-text.ts';
+import { pageNotFound, plainText } from './endpoints/response/plain-text.ts';
 import type { RequestContext } from './endpoints/request/request-context.ts';
 import { ResourceHandler } from './endpoints/resource-handler.ts';
 import type { Reviewer } from './endpoints/subresources/review.ts';
@@ -38,6 +39,7 @@ import { EventExpiry } from './registry/event-expiry.ts';
 import { ResourceRegistry } from './registry/resource-registry.ts';
 import type { RegistryEnvironment } from './registry/resource-store.ts';
 import { ClaimSweep } from './registry/strategies/services/claim-sweep.ts';
+import { IpAddressKeeper } from './registry/strategies/services/ip-address-keeper.ts';
 import { defaultServiceRange, type ServiceRange } from './registry/strategies/services/service-range.ts';
 import { strategyTable } from './registry/strategies/strategy-table.ts';
 import { UpdateTurns } from './registry/update-turns.ts';
@@ -132,6 +134,8 @@ class EmbeddedApiServer implements ApiServer {
   readonly #finished = new Set<string>();
   readonly #eventExpiry: EventExpiry;
   readonly #claimSweep: ClaimSweep;
+  readonly #ipAddresses: IpAddressKeeper;
+  readonly #remoteGroups: RemoteGroups;
   readonly #endpointReconciler: EndpointReconciler;
   readonly #bootstrapKeeper: BootstrapKeeper;
   readonly #definitions: CustomResourceDefinitions;
@@ -143,6 +147,14 @@ class EmbeddedApiServer implements ApiServer {
     this.#watchCaches = new WatchCaches({ store, clock, afterTurn });
     this.#eventExpiry = new EventExpiry({ store, clock, logger });
     this.#claimSweep = new ClaimSweep({ store, clock, logger });
+    this.#ipAddresses = new IpAddressKeeper({ store, clock, random, logger });
+    this.#remoteGroups = new RemoteGroups({
+      store,
+      clock,
+      logger,
+      isLocal: ({ group, version }) =>
+        this.resources.resources().some((info) => info.group === group && info.version === version),
+    });
     this.#endpointReconciler = new EndpointReconciler({ store, clock, logger, address: () => this.#address() });
     this.#bootstrapKeeper = new BootstrapKeeper({
       store,
@@ -255,6 +267,8 @@ class EmbeddedApiServer implements ApiServer {
     this.#bootstrapKeeper.stop();
     this.#eventExpiry.stop();
     this.#claimSweep.stop();
+    this.#ipAddresses.stop();
+    this.#remoteGroups.stop();
     this.#definitions.stop();
     this.#environment.admission.stop();
     this.#webhooks.close();
@@ -274,7 +288,12 @@ class EmbeddedApiServer implements ApiServer {
     ]);
     await this.#run(
       'start-kubernetes-service-controller',
-      Promise.all([this.#endpointReconciler.start(), this.#bootstrapKeeper.start()]),
+      Promise.all([
+        this.#endpointReconciler.start(),
+        this.#bootstrapKeeper.start(),
+        this.#ipAddresses.start(),
+        this.#remoteGroups.start(),
+      ]),
     );
     this.#bootstrapped = true;
     this.#eventExpiry.start();
@@ -324,8 +343,16 @@ class EmbeddedApiServer implements ApiServer {
 
   #route(context: RequestContext): Promise<HttpResponse> | HttpResponse {
     const { info } = context;
+    if (this.#isRemote(context)) return serviceUnavailable();
     if (info.type === 'resource') return this.#resourceHandler.handle(context, info);
     return this.#routePath(context);
+  }
+
+  /** A group version that another server has; the list of its group's versions is this server's. */
+  #isRemote({ path }: RequestContext): boolean {
+    if (this.#remoteGroups.listed().length === 0) return false;
+    const [, root, group = '', version = ''] = path.split('/');
+    return root === 'apis' && this.#remoteGroups.has({ group, version });
   }
 
   async #routePath(context: RequestContext): Promise<HttpResponse> {
@@ -351,7 +378,7 @@ class EmbeddedApiServer implements ApiServer {
   async #document({ path, request }: RequestContext): Promise<HttpResponse> {
     const handler = path.startsWith('/openapi/')
       ? (this.#openApi ??= openApiHandler(this.resources, this.#options))
-      : (this.#discovery ??= discoveryHandler(this.resources, this.#options));
+      : (this.#discovery ??= discoveryHandler(this.resources, this.#options, this.#remoteGroups));
     const document = (await handler).handle(path, request);
     if (document !== undefined) return document;
     // An unknown version of a built-in group is a Status (API-004).
@@ -387,13 +414,21 @@ interface DocumentHandler {
   handle(path: string, request: RequestContext['request']): HttpResponse | Promise<HttpResponse> | undefined;
 }
 
-async function discoveryHandler(registry: ResourceRegistry, { address }: ApiServerOptions): Promise<DocumentHandler> {
+async function discoveryHandler(
+  registry: ResourceRegistry,
+  { address }: ApiServerOptions,
+  remoteGroups: RemoteGroups,
+): Promise<DocumentHandler> {
   const { DiscoveryHandler } = await import('./discovery/discovery-handler.ts');
   const serverAddress = (): string => {
     const { host, port } = address?.() ?? { host: 'localhost', port: 6443 };
     return `${host}:${port}`;
   };
-  return new DiscoveryHandler({ resources: () => registry.resources(), serverAddress });
+  return new DiscoveryHandler({
+    resources: () => registry.resources(),
+    remote: () => remoteGroups.listed(),
+    serverAddress,
+  });
 }
 
 async function openApiHandler(registry: ResourceRegistry, { clock }: ApiServerOptions): Promise<DocumentHandler> {
@@ -404,6 +439,11 @@ async function openApiHandler(registry: ResourceRegistry, { clock }: ApiServerOp
     customSchema: ({ group, version, resource }) =>
       registry.find(group, version, resource)?.strategy.openApiSchema as JsonSchema | undefined,
   });
+}
+
+/** In the words of kube-aggregator for a server that is not there. */
+function serviceUnavailable(): HttpResponse {
+  return plainText(503, 'service unavailable\n');
 }
 
 const rootPaths = [

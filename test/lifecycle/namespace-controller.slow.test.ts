@@ -207,6 +207,28 @@ describe('NamespaceController on the embedded API server', () => {
     await untilGone('n');
   });
 
+  it('LIFE-442 API-606 waits while an APIService assigns a group to another server, which does not answer', async () => {
+    await start();
+    await makeNamespace('n');
+    await makeConfigMap('n', { name: 'a' });
+    const gvr = gvrOf('apiservices', 'apiregistration.k8s.io');
+    const spec = {
+      group: 'x.io',
+      version: 'v1',
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
+      service: { namespace: 'kube-system', name: 'x' },
+      insecureSkipTLSVerify: true,
+    };
+    await cluster.create({ gvr }, { metadata: { name: 'v1.x.io' }, spec });
+    await deleteNamespace('n');
+    await cluster.clock.advanceAsync(5000);
+    expect(conditionsOf(await namespaceNamed('n'))['NamespaceDeletionDiscoveryFailure']?.status).toBe('True');
+    expect(await cluster.names({ gvr: configMaps, namespace: 'n' })).toEqual([]);
+    await cluster.wait(cluster.client.delete({ gvr, name: 'v1.x.io' }));
+    await untilGone('n');
+  });
+
   it('LIFE-442 deletes the pods even when discovery fails as a whole', async () => {
     let broken = true;
     cluster.fault = (request, next) =>

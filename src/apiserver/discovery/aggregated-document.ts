@@ -16,7 +16,7 @@ export function apiGroupDiscoveryList(groups: readonly ServedGroup[], version: A
       versions: versions.map((served) => ({
         version: served.version,
         resources: served.resources.map(resourceDiscovery),
-        freshness: 'Current',
+        freshness: served.origin === 'remote' ? 'Stale' : 'Current',
       })),
     })),
   };

@@ -5,6 +5,8 @@ import { compareVersions } from './version-priority.ts';
 export interface ServedVersion extends GroupVersion {
   /** Sorted by name. */
   readonly resources: readonly ResourceInfo[];
+  /** `remote`: another server has it, which does not answer. */
+  readonly origin?: 'remote';
 }
 
 export interface ServedGroup {
@@ -36,7 +38,19 @@ export function servedGroups(resources: readonly ResourceInfo[]): ServedGroup[] 
   }));
 }
 
-/** Groups that exist only in definitions come last, by name, whichever was created first (API-398). */
+/** The same with the versions that other servers have; those that this server has itself stay its own. */
+export function withRemote(groups: readonly ServedGroup[], remote: readonly GroupVersion[]): ServedGroup[] {
+  const all = new Map(groups.map((each) => [each.group, each]));
+  for (const { group, version } of remote) {
+    const { versions } = all.get(group) ?? { versions: [] };
+    if (versions.some((served) => served.version === version)) continue;
+    const added: ServedVersion = { group, version, resources: [], origin: 'remote' };
+    all.set(group, { group, versions: [...versions, added].sort((a, b) => compareVersions(a.version, b.version)) });
+  }
+  return [...all.values()];
+}
+
+/** Groups that only definitions have made come last, by name, whichever was there first (API-398). */
 function customGroups(resources: readonly ResourceInfo[]): string[] {
   const builtin = new Set(resources.filter(({ typeName }) => typeName !== undefined).map(({ group }) => group));
   return [...new Set(resources.map(({ group }) => group))].filter((group) => !builtin.has(group)).sort();

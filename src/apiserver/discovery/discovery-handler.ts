@@ -2,13 +2,14 @@ import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { formatObject } from '../endpoints/negotiation/body-format.ts';
 import { JSON_TYPE, type MediaType, PROTOBUF_TYPE } from '../endpoints/negotiation/negotiation.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { GroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { newMethodNotSupported, newNotAcceptable } from '../../api/status-error.ts';
 import type { StatusError } from '../../api/status-error.ts';
 import type { AggregatedVersion } from './aggregated-document.ts';
 import { apiGroupDiscoveryList } from './aggregated-document.ts';
 import type { ServedGroup } from './api-groups.ts';
-import { servedGroups } from './api-groups.ts';
+import { servedGroups, withRemote } from './api-groups.ts';
 import { type LegacyForm, negotiateDiscovery, negotiateLegacy } from './discovery-accept.ts';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy-documents.ts';
 import type { PublishedDocument } from './published-document.ts';
@@ -17,7 +18,9 @@ import { documentResponse, publishDocument } from './published-document.ts';
 export interface DiscoveryOptions {
   /** The served resources, core first. The order of groups is their priority. */
   readonly resources: () => readonly ResourceInfo[];
-  /** Changes whenever `resources` does. If absent, a changed set is a new array. */
+  /** Group versions of other servers, which do not answer: a new array after each change (API-606). */
+  readonly remote?: () => readonly GroupVersion[];
+  /** Changes whenever `resources` does; absent: a changed set is a new array. */
   readonly version?: () => number;
   /** `host:port` for the document at `/api`. */
   readonly serverAddress?: () => string;
@@ -30,6 +33,7 @@ export interface DiscoveryOptions {
 export class DiscoveryHandler {
   readonly #options: DiscoveryOptions;
   #source: unknown;
+  #remote: readonly GroupVersion[] = NONE;
   #groups: readonly ServedGroup[] = [];
   readonly #documents = new Map<string, PublishedDocument>();
 
@@ -109,12 +113,16 @@ export class DiscoveryHandler {
   #refresh(): void {
     const { resources, version } = this.#options;
     const source = version === undefined ? resources() : version();
-    if (source === this.#source) return;
+    const remote = this.#options.remote?.() ?? NONE;
+    if (source === this.#source && remote === this.#remote) return;
     this.#source = source;
-    this.#groups = servedGroups(resources());
+    this.#remote = remote;
+    this.#groups = withRemote(servedGroups(resources()), remote);
     this.#documents.clear();
   }
 }
+
+const NONE: readonly GroupVersion[] = [];
 
 type Answer = HttpResponse | Promise<HttpResponse>;
 

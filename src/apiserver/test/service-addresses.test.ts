@@ -4,6 +4,7 @@ import { newForbidden } from '../../api/status-error.ts';
 import type { AdmissionPlugin } from '../admission/chain/admission-chain.ts';
 import { claimPrefix } from '../registry/strategies/services/address-claims.ts';
 import type { Store, WriteResult } from '../storage/interface.ts';
+import { objectKey } from '../storage/storage-keys.ts';
 import { openMemoryStore } from '../storage/embedded/memory-store.ts';
 import {
   StoreFailedError,
@@ -30,6 +31,62 @@ async function claimedPorts(store: Store): Promise<number[]> {
   const { items } = await store.list(claimPrefix('servicenodeports'));
   return items.map(({ key }) => Number(key.slice(claimPrefix('servicenodeports').length)));
 }
+
+describe('an IPAddress for each cluster address', () => {
+  const addresses = '/apis/networking.k8s.io/v1/ipaddresses';
+  const labels = {
+    'ipaddress.kubernetes.io/ip-family': 'IPv4',
+    'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+  };
+  const of = (name: string) => ({ parentRef: { group: '', resource: 'services', namespace: 'default', name } });
+
+  it('API-513 is there from the start, comes and goes with the service, and follows its changes', async () => {
+    const server = await startTestServer();
+    const { json } = await server.get(addresses);
+    expect(json.items.map(({ metadata, spec }) => [metadata?.name, metadata?.labels, spec])).toEqual([
+      ['10.96.0.1', labels, of('kubernetes')],
+    ]);
+    const watch = await server.watch(`${addresses}?watch=1&resourceVersion=${json.metadata?.resourceVersion}`);
+    await server.post(services, service('a', { clusterIP: '10.96.0.7' }));
+    expect(await watch.next()).toMatchObject({
+      type: 'ADDED',
+      object: { metadata: { name: '10.96.0.7', labels }, spec: of('a') },
+    });
+    await server.post(services, service('none', { clusterIP: 'None' }));
+    await server.patch(`${services}/a`, {
+      spec: { type: 'ExternalName', externalName: 'x.y', clusterIP: null, clusterIPs: null },
+    });
+    expect(await watch.summary(1)).toEqual(['DELETED 10.96.0.7']);
+    await server.post(services, service('b', { clusterIP: '10.96.0.7' }));
+    expect(await watch.next()).toMatchObject({ type: 'ADDED', object: { spec: of('b') } });
+    await server.delete(`${addresses}/10.96.0.7`);
+    expect(await watch.summary(2)).toEqual(['DELETED 10.96.0.7', 'ADDED 10.96.0.7']);
+    await server.delete(`${services}/b`);
+    expect(await watch.summary(1)).toEqual(['DELETED 10.96.0.7']);
+    watch.close();
+    await server.server.stop();
+  });
+
+  it('API-513 of a service that went while no server ran goes at the next start, and what users made stays', async () => {
+    const store = openMemoryStore({ clock: systemClock });
+    const server = await startTestServer({ store });
+    await server.post(services, service('a', { clusterIP: '10.96.0.8' }));
+    const own = {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'IPAddress',
+      metadata: { name: '10.0.0.1' },
+      spec: of('x'),
+    };
+    expect((await server.post(addresses, own)).status).toBe(201);
+    await server.server.stop();
+    const { kv } = await store.get(objectKey({ group: '', resource: 'services', namespaced: true }, 'default', 'a'));
+    await store.delete(kv!.key, kv!.modRevision);
+    const again = await startTestServer({ store });
+    const { json } = await again.get(addresses);
+    expect(json.items.map(({ metadata }) => metadata?.name)).toEqual(['10.0.0.1', '10.96.0.1']);
+    await again.server.stop();
+  });
+});
 
 describe('a port is one service’s', () => {
   it('API-502 also by the way of a health check port, which does not change', async () => {

@@ -1,0 +1,120 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { apiVersionOf, type GroupVersion } from '../../api/meta/group-version-kind.ts';
+import { formatTime } from '../../api/meta/time.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import { StoreFollower } from '../storage/cache/store-follower.ts';
+import type { KeyValue, Store } from '../storage/interface.ts';
+import { resourcePrefix } from '../storage/storage-keys.ts';
+import { encodeStored, StoredObject } from '../storage/stored-object.ts';
+
+const API_SERVICES = { group: 'apiregistration.k8s.io', resource: 'apiservices' };
+
+export interface RemoteGroupsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether this server serves a group version itself; that has precedence. */
+  readonly isLocal: (groupVersion: GroupVersion) => boolean;
+}
+
+interface Condition {
+  readonly type?: string;
+  readonly status?: string;
+  readonly reason?: string;
+}
+
+/**
+ * The group versions that APIServices assign to other servers (API-606). Requests are not proxied: such a group version is listed by
+ * discovery without its resources, its requests are answered with 503, and its APIService has the condition Available=False. Clients
+ * therefore know that the group may have objects.
+ */
+export class RemoteGroups {
+  readonly #options: RemoteGroupsOptions;
+  readonly #follower: StoreFollower;
+  /** By key of the APIService. */
+  readonly #remote = new Map<string, GroupVersion>();
+  #listed: readonly GroupVersion[] = [];
+  #state: 'running' | 'stopped' = 'running';
+
+  constructor(options: RemoteGroupsOptions) {
+    this.#options = options;
+    const { store, clock, logger } = options;
+    this.#follower = new StoreFollower({
+      store,
+      clock,
+      logger,
+      prefix: resourcePrefix(API_SERVICES),
+      replace: (items) => {
+        this.#remote.clear();
+        this.#listed = [];
+        for (const item of items) this.#see(item.key, item);
+      },
+      observe: (events) => {
+        for (const { key, current } of events) this.#see(key, current);
+      },
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#follower.start();
+  }
+
+  stop(): void {
+    this.#state = 'stopped';
+    this.#follower.stop();
+  }
+
+  /** A new array after each change. */
+  listed(): readonly GroupVersion[] {
+    return this.#listed;
+  }
+
+  has({ group, version }: GroupVersion): boolean {
+    return (
+      this.#listed.some((remote) => remote.group === group && remote.version === version) &&
+      !this.#options.isLocal({ group, version })
+    );
+  }
+
+  #see(key: string, kv: KeyValue | undefined): void {
+    const service = kv === undefined ? undefined : new StoredObject(kv).object();
+    const groupVersion = remoteGroupVersion(service);
+    if (groupVersion === undefined) this.#remote.delete(key);
+    else this.#remote.set(key, groupVersion);
+    this.#listed = [...this.#remote.values()];
+    if (kv !== undefined && service !== undefined && groupVersion !== undefined)
+      this.#report(kv, service, groupVersion);
+  }
+
+  /** Another server on the same store writes the same; what is lost to another write is written after that. */
+  #report(kv: KeyValue, service: KubeObject, groupVersion: GroupVersion): void {
+    const { store, clock, logger } = this.#options;
+    const status = (service['status'] ?? {}) as { conditions?: readonly Condition[] };
+    const { conditions = [] } = status;
+    const [said] = conditions.filter(({ type }) => type === 'Available');
+    if (said?.status === 'False' && said.reason === REASON) return;
+    const available = {
+      type: 'Available',
+      status: 'False',
+      lastTransitionTime: formatTime(clock.now()),
+      reason: REASON,
+      message: `this server does not proxy requests to other API servers: requests for ${apiVersionOf(groupVersion)} are answered with 503`,
+    };
+    const others = conditions.filter(({ type }) => type !== 'Available');
+    const next = { ...service, status: { ...status, conditions: [...others, available] } };
+    store.update(kv.key, encodeStored(next), kv.modRevision).catch((error: unknown) => {
+      if (this.#state === 'running')
+        logger.warn('condition of APIService not written', { key: kv.key, error: String(error) });
+    });
+  }
+}
+
+const REASON = 'ProxyNotSupported';
+
+/** Undefined for an APIService without a Service: that is served here, or by nobody. */
+function remoteGroupVersion(service: KubeObject | undefined): GroupVersion | undefined {
+  const { group, version, service: at } = (service?.['spec'] ?? {}) as Partial<GroupVersion> & { service?: unknown };
+  if (at === undefined || at === null || !group || !version) return undefined;
+  return { group, version };
+}
