@@ -372,6 +372,11 @@ describe('server-side apply', () => {
 
   it.each([
     [{ spec: { nonsense: 1 } }, '.spec.nonsense: field not declared in schema'],
+    [{ metadata: { labels: { a: 5 } } }, '.metadata.labels.a: expected string, got &value.valueUnstructured{Value:5}'],
+    [
+      { metadata: { labels: { a: { c: [true, 'x'], b: 1.5 } } } },
+      '.metadata.labels.a: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"b":1.5, "c":[]interface {}{true, "x"}}}',
+    ],
     [{ spec: { replicas: 'three' } }, '.spec.replicas: expected numeric (int or float), got string'],
     [
       { spec: { paused: 1, selector: [] } },

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../codec/json/json-value.ts';
+import { quoted } from '../meta/quoted.ts';
 import { listElementOf } from './list-element.ts';
 import { formatElement, formatValue } from './path-element.ts';
 import { formOf, type ListSchema, type MapSchema, memberType, type ScalarSchema, type TypeSchema } from './schema.ts';
@@ -49,12 +50,23 @@ function scalarProblem(value: unknown, scalar: ScalarSchema): string | undefined
     case 'string':
       return typeof value === 'string'
         ? undefined
-        : `expected string, got &value.valueUnstructured{Value:${shown(value)}}`;
+        : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
     case 'boolean':
       return typeof value === 'boolean' ? undefined : `expected boolean, got ${shown(value)}`;
     default:
       return typeof value === 'object' ? `expected any scalar, got ${shown(value)}` : undefined;
   }
+}
+
+/** Go's `%#v` of a value. */
+function goSyntax(value: unknown): string {
+  if (value === null) return 'interface {}(nil)';
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
+  if (isJsonObject(value)) {
+    const members = Object.keys(value).toSorted();
+    return `map[string]interface {}{${members.map((key) => `${quoted(key)}:${goSyntax(value[key])}`).join(', ')}}`;
+  }
+  return typeof value === 'string' ? quoted(value) : String(value);
 }
 
 function goType(value: unknown): string {

@@ -62,23 +62,35 @@ export function unknownJsonPatchFields(patch: unknown): string[] {
   );
 }
 
+/** In the words of Go, whose type for an operation this is. */
+function undecodable(value: unknown, place: string): StatusError {
+  const found = Array.isArray(value)
+    ? 'array'
+    : typeof value === 'boolean'
+      ? 'bool'
+      : value === null
+        ? 'null'
+        : typeof value;
+  return newBadRequest(`error decoding patch: json: cannot unmarshal ${found} into Go ${place}`);
+}
+
 function readOperations(patch: unknown): PatchOperation[] {
   if (!Array.isArray(patch)) {
-    throw newBadRequest('error decoding patch: json: a JSON patch must be a list of operations');
+    throw undecodable(patch, 'value of type []handlers.jsonPatchOp');
   }
   if (patch.length > MAX_JSON_PATCH_OPERATIONS) {
     throw newRequestEntityTooLarge(
       `The allowed maximum operations in a JSON patch is ${MAX_JSON_PATCH_OPERATIONS}, got ${patch.length}`,
     );
   }
-  return patch.map((operation: unknown, index) => {
+  return patch.map((operation: unknown) => {
     if (!isJsonObject(operation)) {
-      throw newBadRequest(`error decoding patch: json: operation ${index} is not an object`);
+      throw undecodable(operation, 'value of type handlers.jsonPatchOp');
     }
     for (const field of ['op', 'path', 'from']) {
       const value = getKey(operation, field);
       if (value !== undefined && value !== null && typeof value !== 'string') {
-        throw newBadRequest(`error decoding patch: json: field ${field} of operation ${index} is not a string`);
+        throw undecodable(value, `struct field jsonPatchOp.${field} of type string`);
       }
     }
     const { path, from } = { path: getKey(operation, 'path'), from: getKey(operation, 'from') };

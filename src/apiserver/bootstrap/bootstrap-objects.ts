@@ -28,13 +28,27 @@ export interface BootstrapOptions {
   readonly now: number;
 }
 
-function namespace(name: string): BootstrapObject {
+/** As kube-apiserver makes them, which is the manager of what it sets. */
+function namespace(name: string, now: number): BootstrapObject {
   return {
     resource: namespaces,
     object: {
       kind: 'Namespace',
       apiVersion: 'v1',
-      metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+      metadata: {
+        name,
+        labels: { 'kubernetes.io/metadata.name': name },
+        managedFields: [
+          {
+            manager: 'kube-apiserver',
+            operation: 'Update',
+            apiVersion: 'v1',
+            time: formatTime(now),
+            fieldsType: 'FieldsV1',
+            fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:kubernetes.io/metadata.name': {} } } },
+          },
+        ],
+      },
       spec: { finalizers: ['kubernetes'] },
       status: { phase: 'Active' },
     },
@@ -61,7 +75,7 @@ export function bootstrapObjects({ address, port, serviceRange, now }: Bootstrap
   const labels = { component: 'apiserver', provider: 'kubernetes' };
   const addressType = address.includes(':') ? 'IPv6' : 'IPv4';
   return [
-    ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map(namespace),
+    ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map((name) => namespace(name, now)),
     {
       resource: services,
       object: {

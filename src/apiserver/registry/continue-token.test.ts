@@ -13,6 +13,24 @@ describe('continue token', () => {
 
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   it.each([
+    ['%%%', 'illegal base64 data at input byte 0'],
+    ['ab!', 'illegal base64 data at input byte 2'],
+    ['x', 'illegal base64 data at input byte 0'],
+    ['', 'unexpected end of JSON input'],
+    [Buffer.from('nope').toString('base64url'), "invalid character 'o' in literal null (expecting 'u')"],
+    [encode([]), 'json: cannot unmarshal array into Go value of type storage.continueToken'],
+    [encode({ v: 1 }), 'json: cannot unmarshal number into Go struct field continueToken.v of type string'],
+    [encode({ rv: '1' }), 'json: cannot unmarshal string into Go struct field continueToken.rv of type int64'],
+    [encode({}), 'server does not recognize this encoded version '],
+    [encode({ v: 'v9' }), 'server does not recognize this encoded version v9'],
+    [encode({ v: 'meta.k8s.io/v1', rv: 1, start: '../x' }), '../x'],
+  ])('API-098 %j is refused in the words of kube-apiserver', (text, why) => {
+    expect(() => decodeContinueToken(text, prefix)).toThrow(
+      `invalid continue token: continue key is not valid: ${why}`,
+    );
+  });
+
+  it.each([
     ['nonsense', '%%%'],
     ['not an object', encode(3)],
     ['another version', encode({ v: 'v9', rv: 1, start: 'a' })],

@@ -1,3 +1,4 @@
+import { jsonSyntaxProblem } from '../../api/codec/json/syntax-problem.ts';
 import { newBadRequest } from '../../api/status-error.ts';
 
 /**
@@ -21,25 +22,55 @@ export function encodeContinueToken(token: ContinueToken, prefix: string): strin
 
 /** Throws a 400 for any token that this server cannot have sent, in particular for keys outside the list's range. */
 export function decodeContinueToken(text: string, prefix: string): ContinueToken {
+  const illegal = illegalBase64(text);
+  if (illegal !== undefined) throw invalid(`illegal base64 data at input byte ${illegal}`);
   const json = Buffer.from(text, 'base64url').toString();
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
-    throw invalid('illegal encoding');
+    throw invalid(jsonSyntaxProblem(json));
   }
-  if (typeof value !== 'object' || value === null) throw invalid('illegal encoding');
-  const { v, rv, start } = value as { v?: unknown; rv?: unknown; start?: unknown };
-  if (v !== 'meta.k8s.io/v1')
-    throw invalid(`server does not recognize this encoded version ${JSON.stringify(v ?? '')}`);
+  const { v = '', rv, start } = tokenFields(value);
+  if (v !== 'meta.k8s.io/v1') throw invalid(`server does not recognize this encoded version ${v}`);
   if (!Number.isSafeInteger(rv) || rv === 0 || (rv as number) < INCONSISTENT) {
     throw invalid('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   }
   if (typeof start !== 'string' || start === '') throw invalid('encoded start key empty (version meta.k8s.io/v1)');
   if (start.startsWith('/') || start.split('/').includes('..')) {
-    throw newBadRequest(`continue key is not valid: ${JSON.stringify(start)}`);
+    throw invalid(start);
   }
   return { revision: rv as number, startKey: prefix + start };
+}
+
+const FIELD_TYPES = { v: 'string', rv: 'number', start: 'string' } as const;
+
+/** The fields of a token; a value of another type is refused in the words of Go. */
+function tokenFields(value: unknown): { v?: string; rv?: number; start?: string } {
+  const typeOf = (one: unknown): string =>
+    Array.isArray(one) ? 'array' : typeof one === 'boolean' ? 'bool' : typeof one;
+  if (value === null) return {};
+  if (typeOf(value) !== 'object') {
+    throw invalid(`json: cannot unmarshal ${typeOf(value)} into Go value of type storage.continueToken`);
+  }
+  const fields = value as Record<string, unknown>;
+  for (const [name, type] of Object.entries(FIELD_TYPES)) {
+    const field = fields[name] ?? undefined;
+    if (field === undefined || typeof field === type) continue;
+    const goType = type === 'number' ? 'int64' : type;
+    throw invalid(
+      `json: cannot unmarshal ${typeOf(field)} into Go struct field continueToken.${name} of type ${goType}`,
+    );
+  }
+  return fields;
+}
+
+/** Where a text stops being base64 for URLs without padding, by the offset that Go names. */
+function illegalBase64(text: string): number | undefined {
+  const at = text.search(/[^\w-]/);
+  if (at >= 0) return at;
+  // One letter over holds less than a byte.
+  return text.length % 4 === 1 ? text.length - 1 : undefined;
 }
 
 function invalid(why: string): Error {

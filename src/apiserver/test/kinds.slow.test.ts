@@ -52,6 +52,20 @@ describe('pods', () => {
     ]);
   });
 
+  it('API-510 namespaces of the start are managed by kube-apiserver', async () => {
+    const { json } = await server.get('/api/v1/namespaces/default');
+    expect(json.metadata?.managedFields).toEqual([
+      {
+        manager: 'kube-apiserver',
+        operation: 'Update',
+        apiVersion: 'v1',
+        time: expect.stringMatching(/Z$/),
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:kubernetes.io/metadata.name': {} } } },
+      },
+    ]);
+  });
+
   it('API-513 says since when the use of tokens in Secrets is noted', async () => {
     const name = 'kube-apiserver-legacy-service-account-token-tracking';
     const { json } = await server.get(`/api/v1/namespaces/kube-system/configmaps/${name}`);

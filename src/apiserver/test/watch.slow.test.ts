@@ -106,11 +106,19 @@ describe('watch', () => {
     expect(await watch.next()).toBeUndefined();
   });
 
-  it('API-124 the future is 504', async () => {
-    const { status, json } = await server.get(`${configMaps}?watch=1&resourceVersion=100000`);
-    expect(status).toBe(504);
-    expect(json.message).toMatch(/^Timeout: Too large resource version: 100000, current: \d+$/);
-    expect((await server.get(`${configMaps}?watch=1&resourceVersion=18446744073709551615`)).status).toBe(504);
+  it('API-124 a revision in the future is silence, until it has happened', async () => {
+    const at = Number(await revision());
+    const watch = await server.watch(`${configMaps}?watch=1&allowWatchBookmarks=true&resourceVersion=${at + 2}`);
+    expect(watch.response.status).toBe(200);
+    for (const name of ['a', 'b', 'c', 'd']) await server.post(configMaps, configMap(name));
+    expect(await watch.summary(2)).toEqual(['ADDED c', 'ADDED d']);
+    watch.close();
+    const never = await server.watch(`${configMaps}?watch=1&timeoutSeconds=1&resourceVersion=18446744073709551615`);
+    expect(never.response.status).toBe(200);
+    await server.post(configMaps, configMap('e'));
+    const end = never.next();
+    clock.advance(1000);
+    expect(await end).toBeUndefined();
   });
 
   it('API-125 selectors: starting to match is ADDED, stopping is DELETED with the old content and the new revision', async () => {

@@ -28,8 +28,8 @@ describe('JSON', () => {
   it.each([
     ['', 'unexpected end of JSON input'],
     ['{"a":', 'unexpected end of JSON input'],
-    ['{a:1}', "expected property name or '}' in JSON at position 1"],
-    ['\ufeff{}', 'unexpected token'],
+    ['{a:1}', "invalid character 'a' looking for beginning of object key string"],
+    ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
     ['{"a":12345678901234567891}', 'number 12345678901234567891 cannot be held exactly'],
     ['[-9007199254740993]', 'number -9007199254740993 cannot be held exactly'],
     ['{"a":[1e400]}', 'a number is too large'],

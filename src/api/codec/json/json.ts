@@ -1,7 +1,7 @@
-import { messageOf } from '../../../base/errors/thrown.ts';
 import { newBadRequest } from '../../status-error.ts';
 import { scanDuplicateFields } from './duplicate-fields.ts';
 import { skipString } from './json-scanner.ts';
+import { jsonSyntaxProblem } from './syntax-problem.ts';
 import { wellFormedValue } from './well-formed.ts';
 
 /**
@@ -38,8 +38,8 @@ export function parseJsonText(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw newBadRequest(`json parse error: ${jsonProblem(error)}`);
+  } catch {
+    throw newBadRequest(`json parse error: ${jsonSyntaxProblem(text)}`);
   }
   if (MAYBE_INFINITE.test(text) && hasInfinity(value)) {
     throw newBadRequest('json parse error: a number is too large');
@@ -65,12 +65,6 @@ export function duplicateFieldsOf(text: string, parsed: unknown): string[] {
 
 export function encodeJson(value: unknown): Uint8Array {
   return encoder.encode(JSON.stringify(value));
-}
-
-/** The parser's message in Go's form, which starts in lower case. */
-function jsonProblem(error: unknown): string {
-  const message = messageOf(error);
-  return message.charAt(0).toLowerCase() + message.slice(1);
 }
 
 const QUOTE = 0x22;

@@ -150,4 +150,47 @@ describe('API-010 what is accepted with a warning', () => {
   ])('%s of group %j', (resource, group, object, text) => {
     expect(builtinWarnings({ group, resource }, object)).toEqual([text]);
   });
+
+  const pem = (...types: string[]): string =>
+    Buffer.from(types.map((type) => `-----BEGIN ${type}-----\nYQ==\n-----END ${type}-----\n`).join('')).toString(
+      'base64',
+    );
+  it.each<[string, string, string | undefined]>([
+    [pem('CERTIFICATE'), pem('RSA PRIVATE KEY'), undefined],
+    [pem('CERTIFICATE', 'CERTIFICATE'), pem('EC PARAMETERS', 'EC PRIVATE KEY'), undefined],
+    ['YQ==', 'YQ==', 'tls: failed to find any PEM data in certificate input'],
+    [
+      Buffer.from('-----BEGIN X-----\n'.repeat(9)).toString('base64'),
+      '',
+      'tls: failed to find any PEM data in certificate input',
+    ],
+    [
+      pem('PRIVATE KEY'),
+      pem('CERTIFICATE'),
+      'tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched',
+    ],
+    [
+      pem('X', 'Y'),
+      '',
+      'tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [X Y]',
+    ],
+    [pem('CERTIFICATE'), '', 'tls: failed to find any PEM data in key input'],
+    [
+      pem('CERTIFICATE'),
+      pem('CERTIFICATE'),
+      'tls: found a certificate rather than a key in the PEM for the private key',
+    ],
+    [
+      pem('CERTIFICATE'),
+      pem('X'),
+      'tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [X]',
+    ],
+  ])('a TLS Secret with certificate %s and key %s', (crt, key, text) => {
+    const secrets = { group: '', resource: 'secrets' };
+    const secret = { type: 'kubernetes.io/tls', data: { 'tls.crt': crt, 'tls.key': key } };
+    const expected = text === undefined ? [] : [text];
+    expect(builtinWarnings(secrets, secret)).toEqual(expected);
+    expect(builtinWarnings(secrets, secret, secret)).toEqual(expected);
+    expect(builtinWarnings(secrets, { ...secret, type: 'Opaque' })).toEqual([]);
+  });
 });

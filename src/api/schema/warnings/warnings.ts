@@ -3,11 +3,14 @@ import type { KubeObject } from '../../meta/object-meta.ts';
 import { isDns1123Label } from '../../validation/names.ts';
 import { type Fields, objectAt, objectsAt } from '../fields/defaults-fields.ts';
 import { claimSpecWarnings, podWarnings } from './warnings-pod.ts';
+import { secretWarnings } from './warnings-secret.ts';
 
 interface KindWarnings {
   readonly onCreate: (object: Fields) => string[];
   /** Warnings of an update. They are given only if the update raises the generation. If absent, updates have no warnings. */
   readonly onChange?: (object: Fields) => string[];
+  /** At every update, whatever changes. */
+  readonly onUpdate?: (object: Fields) => string[];
 }
 
 /** By `<group>/<resource>`. */
@@ -15,6 +18,7 @@ const WARNINGS: Readonly<Record<string, KindWarnings>> = {
   '/persistentvolumeclaims': { onCreate: claimWarnings },
   '/pods': { onCreate: (pod) => podWarnings(pod) },
   '/replicationcontrollers': workload(ofTemplate, { named: true }),
+  '/secrets': { onCreate: secretWarnings, onUpdate: secretWarnings },
   '/services': { onCreate: serviceWarnings },
   'apps/daemonsets': workload(ofTemplate),
   'apps/deployments': workload(ofTemplate, { named: true }),
@@ -34,6 +38,7 @@ export function builtinWarnings(
   const rules = WARNINGS[`${group}/${resource}`];
   if (rules === undefined) return [];
   if (previous === undefined) return rules.onCreate(next);
+  if (rules.onUpdate !== undefined) return rules.onUpdate(next);
   return next.metadata?.generation === previous.metadata?.generation ? [] : (rules.onChange?.(next) ?? []);
 }
 

@@ -1,6 +1,7 @@
 import { append } from '../../../base/collections/append.ts';
 import type { FieldError } from '../../../api/field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldNotSupported } from '../../../api/field-error.ts';
+import { quoted } from '../../../api/meta/quoted.ts';
 import { newBadRequest, newInvalid, newUntypedInternal } from '../../../api/status-error.ts';
 import { queryBoolean } from './request-info.ts';
 
@@ -119,12 +120,10 @@ export function validateWatchOptions(options: ListOptions): void {
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/**
- * Parses an unsigned 64-bit number; undefined for other text. No store reaches a version beyond 2^53, so such a number means the future.
- */
-function parseRevision(text: string): number | undefined {
-  if (!/^\d+$/.test(text)) return undefined;
-  if (BigInt(text) > MAX_UINT64) return undefined;
+/** An unsigned number of 64 bits, or what Go says of any other text. No store has come to a version beyond 2^53: it is the future. */
+function parseRevision(text: string): number | string {
+  if (!/^\d+$/.test(text)) return `strconv.ParseUint: parsing ${quoted(text)}: invalid syntax`;
+  if (BigInt(text) > MAX_UINT64) return `strconv.ParseUint: parsing ${quoted(text)}: value out of range`;
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER - 1);
 }
 
@@ -132,9 +131,7 @@ function parseRevision(text: string): number | undefined {
 export function listRevision(text: string): number {
   if (text === '') return 0;
   const revision = parseRevision(text);
-  if (revision === undefined) {
-    throw newBadRequest(`invalid resource version: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
+  if (typeof revision === 'string') throw newBadRequest(`invalid resource version: ${revision}`);
   return revision;
 }
 
@@ -142,12 +139,8 @@ export function listRevision(text: string): number {
 export function watchRevision(text: string): number {
   if (text === '') return 0;
   const revision = parseRevision(text);
-  if (revision === undefined) {
-    const error = fieldInvalid(
-      'resourceVersion',
-      text,
-      `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-    );
+  if (typeof revision === 'string') {
+    const error = fieldInvalid('resourceVersion', text, revision);
     throw newUntypedInternal(`resourceVersion: ${error.message}`);
   }
   return revision;

@@ -1,9 +1,10 @@
 import { boundTextValues } from '../../../api/codec/body-values.ts';
+import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';
 import { applyJsonPatch, unknownJsonPatchFields } from '../../../api/patch/json-patch.ts';
 import { applyMergePatch } from '../../../api/patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../../../api/patch/strategic-merge-patch.ts';
-import { newBadRequest, newUnsupportedMediaType } from '../../../api/status-error.ts';
+import { newBadRequest, newUnsupportedMediaType, StatusError } from '../../../api/status-error.ts';
 import { APPLY_PATCH } from './apply-body.ts';
 import { strictFindings } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
@@ -37,9 +38,13 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   const body = context.request.body ?? new Uint8Array(0);
   const text = decodeUtf8(body);
   boundTextValues(text);
-  const patch = parseJsonText(text);
-  if (contentType !== JSON_PATCH && (typeof patch !== 'object' || patch === null || Array.isArray(patch))) {
-    throw newBadRequest('the patch must be a JSON object');
+  const patch = parsedPatch(text, contentType);
+  if (contentType !== JSON_PATCH && !isJsonObject(patch)) {
+    const found = Array.isArray(patch) ? 'array' : typeof patch === 'boolean' ? 'bool' : typeof patch;
+    if (patch === null) throw newBadRequest('the patch must be a JSON object');
+    throw newBadRequest(
+      `${prefixOf(contentType)}json: cannot unmarshal ${found} into Go value of type map[string]interface {}`,
+    );
   }
   return {
     apply: (document) => apply(document, patch),
@@ -50,7 +55,21 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   };
 }
 
-/** A merge depends on the members of the patch, and directives of a strategic merge are members as well. */
+function parsedPatch(text: string, contentType: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw newBadRequest(error.message.replace(/^json parse error: /, prefixOf(contentType)));
+  }
+}
+
+/** kube-apiserver says where it was of the two patches that any kind can have. */
+function prefixOf(contentType: string): string {
+  return contentType === STRATEGIC_MERGE_PATCH ? '' : 'error decoding patch: ';
+}
+
+/** A merge goes by the members of the patch, and directives of a strategic one are members as well. */
 function seenByMerge(patch: unknown): 'metadata' | 'fields' {
   for (const member in patch as object) {
     if (member !== 'metadata' && member !== 'kind' && member !== 'apiVersion') return 'fields';

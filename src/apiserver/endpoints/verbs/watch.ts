@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../../base/http-message.ts';
 import type { Random } from '../../../base/random/random.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { Selection } from '../../registry/selection.ts';
-import { type EventBatch, CacheEvent } from '../../storage/cache/cache-event.ts';
+import { EventBatch, CacheEvent } from '../../storage/cache/cache-event.ts';
 import type { CacheWatch, WatchStep } from '../../storage/cache/cache-watch.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../../storage/interface.ts';
 import type { CacheWatchOptions } from '../../storage/cache/watch-cache.ts';
@@ -95,13 +95,36 @@ async function openWatch(
       : revision === 0
         ? { initial: 'none', prefix }
         : { startRevision: revision + 1, prefix };
-    const watch = await resource.watchCache.watch(start);
+    const watch = await resource.watchCache.watch(start).catch((error: unknown) => {
+      // As kube-apiserver: nothing is an error that may still happen (API-124).
+      if (withList || !(error instanceof RevisionFutureError)) throw error;
+      return resource.watchCache.watch({ initial: 'none', prefix }).then((current) => laterThan(current, revision));
+    });
     return withList && resource.convertsRemotely ? await convertedStart(watch, resource) : watch;
   } catch (error) {
     if (error instanceof RevisionCompactedError) return error;
     if (error instanceof RevisionFutureError) throw newTooLargeResourceVersion(revision, error.currentRevision);
     throw error;
   }
+}
+
+/** A watch that is silent until the revision has happened: without events, and without a bookmark that names an earlier one. */
+function laterThan(watch: CacheWatch, revision: number): CacheWatch {
+  const next = async (): Promise<WatchStep> => {
+    for (;;) {
+      const step = await watch.next();
+      if (step.kind !== 'events') return step;
+      const later = step.batch.events.filter((event) => event.revision > revision);
+      if (later.length > 0) return { ...step, batch: new EventBatch(later) };
+    }
+  };
+  return {
+    next,
+    get revision() {
+      return watch.revision > revision ? watch.revision : 0;
+    },
+    close: () => watch.close(),
+  };
 }
 
 /**

@@ -1,0 +1,46 @@
+import type { Fields } from '../fields/defaults-fields.ts';
+import { objectAt } from '../fields/defaults-fields.ts';
+
+/** A TLS Secret whose data is no certificate or no key, in the words of Go's `tls.X509KeyPair`, by which kube-apiserver warns. */
+export function secretWarnings(secret: Fields): string[] {
+  if (secret['type'] !== 'kubernetes.io/tls') return [];
+  const data = objectAt(secret, 'data');
+  const problem = certificateProblem(blockTypes(data?.['tls.crt'])) ?? keyProblem(blockTypes(data?.['tls.key']));
+  return problem === undefined ? [] : [problem];
+}
+
+/** The types of the PEM blocks in a value of a Secret. */
+function blockTypes(value: unknown): readonly string[] {
+  if (typeof value !== 'string') return [];
+  const types: string[] = [];
+  let open: string | undefined;
+  for (const line of Buffer.from(value, 'base64').toString('latin1').split('\n')) {
+    const [, edge, type = ''] = /^-----(BEGIN|END) (.*)-----\s*$/.exec(line) ?? [];
+    if (edge === 'BEGIN') open = type;
+    else if (edge === 'END' && type === open) {
+      types.push(type);
+      open = undefined;
+    }
+  }
+  return types;
+}
+
+function certificateProblem(types: readonly string[]): string | undefined {
+  if (types.includes('CERTIFICATE')) return undefined;
+  const [first] = types;
+  if (first === undefined) return 'tls: failed to find any PEM data in certificate input';
+  if (types.length === 1 && first.endsWith('PRIVATE KEY')) {
+    return 'tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched';
+  }
+  return `tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [${types.join(' ')}]`;
+}
+
+function keyProblem(types: readonly string[]): string | undefined {
+  if (types.some((type) => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY'))) return undefined;
+  const [first] = types;
+  if (first === undefined) return 'tls: failed to find any PEM data in key input';
+  if (types.length === 1 && first === 'CERTIFICATE') {
+    return 'tls: found a certificate rather than a key in the PEM for the private key';
+  }
+  return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [${types.join(' ')}]`;
+}
