@@ -303,8 +303,9 @@ class EmbeddedApiServer implements ApiServer {
   /** The next round or the next start updates the endpoints. */
   async #makeBootstrapObjects(): Promise<void> {
     const { host, port } = this.#address();
-    const { serviceRange = defaultServiceRange } = this.#options;
-    await bootstrap(this.#options, { address: host, port, serviceRange, now: this.#options.clock.now() });
+    const { serviceRange = defaultServiceRange, serviceAccountTokens, clock } = this.#options;
+    const tokens = serviceAccountTokens === undefined ? 'none' : 'noted';
+    await bootstrap(this.#options, { address: host, port, serviceRange, tokens, now: clock.now() });
   }
 
   #address(): ServerAddress {

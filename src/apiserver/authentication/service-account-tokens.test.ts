@@ -352,6 +352,15 @@ describe('tokens in Secrets', () => {
     expect(await errorOf(jwt, ['vault'])).toContain('is invalid for the target audiences ["vault"]');
   });
 
+  it('API-513 API-371 a ConfigMap says since when their use is noted', async () => {
+    const name = 'kube-apiserver-legacy-service-account-token-tracking';
+    const { json } = await server.get(`/api/v1/namespaces/kube-system/configmaps/${name}`, asRoot);
+    expect(json['data']).toEqual({ since: new Date(clock.now()).toISOString().slice(0, 10) });
+    const without = await startTestServer();
+    expect((await without.get(`/api/v1/namespaces/kube-system/configmaps/${name}`)).status).toBe(404);
+    await without.server.stop();
+  });
+
   it('API-371 bear the day of their last use, and are refused when they are marked as invalid', async () => {
     const jwt = await kept();
     const labels = async () => (await server.get(`${core}/secrets/kept`, asRoot)).json.metadata?.labels;

@@ -26,6 +26,8 @@ export interface BootstrapOptions {
   readonly serviceRange: ServiceRange;
   /** Epoch ms. */
   readonly now: number;
+  /** `noted`: this server takes tokens in Secrets, and notes their use. */
+  readonly tokens?: 'noted' | 'none';
 }
 
 /** As kube-apiserver makes them, which is the manager of what it sets. */
@@ -69,8 +71,27 @@ function priorityClass(name: string, value: number, description: string): Bootst
   };
 }
 
-/** The bootstrap objects (API-510..512), in the form in which the API would create them. Namespaces come first. */
-export function bootstrapObjects({ address, port, serviceRange, now }: BootstrapOptions): readonly BootstrapObject[] {
+/** Since this day the server notes on Secrets when their tokens were last used (API-513). */
+function legacyTokenTracking(now: number): BootstrapObject {
+  return {
+    resource: configMaps,
+    object: {
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: LEGACY_TOKEN_TRACKING, namespace: 'kube-system' },
+      data: { since: formatTime(now).slice(0, 10) },
+    },
+  };
+}
+
+/** API-510..512, in the shape that creating them through the API would give them. Namespaces come first. */
+export function bootstrapObjects({
+  address,
+  port,
+  serviceRange,
+  now,
+  tokens,
+}: BootstrapOptions): readonly BootstrapObject[] {
   const clusterIP = formatAddress(serviceRange.first);
   const labels = { component: 'apiserver', provider: 'kubernetes' };
   const addressType = address.includes(':') ? 'IPv6' : 'IPv4';
@@ -144,16 +165,7 @@ export function bootstrapObjects({ address, port, serviceRange, now }: Bootstrap
         },
       },
     },
-    {
-      // Since this day the server notes on secrets when their tokens were last used; the token cleaner counts from it.
-      resource: configMaps,
-      object: {
-        kind: 'ConfigMap',
-        apiVersion: 'v1',
-        metadata: { name: LEGACY_TOKEN_TRACKING, namespace: 'kube-system' },
-        data: { since: formatTime(now).slice(0, 10) },
-      },
-    },
+    ...(tokens === 'noted' ? [legacyTokenTracking(now)] : []),
     priorityClass(
       'system-cluster-critical',
       2_000_000_000,

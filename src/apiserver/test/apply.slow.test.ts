@@ -673,12 +673,11 @@ describe('managedFields of other writes', () => {
     expect(applied['data']).toBeUndefined();
   });
 
-  it("a deletion that waits changes no manager, and the server's own objects have none", async () => {
+  it('a deletion that waits changes no manager', async () => {
     await server.post(configMaps, configMap('a', { metadata: { finalizers: ['example.com/x'] } }));
     const before = entries(await server.get(`${configMaps}/a`));
     await server.delete(`${configMaps}/a`);
     expect(entries(await server.get(`${configMaps}/a`))).toEqual(before);
-    expect(entries(await server.get('/api/v1/namespaces/default'))).toEqual([]);
   });
 
   it('API-566 lists of metadata show managedFields, in JSON and in protobuf', async () => {

@@ -66,12 +66,6 @@ describe('pods', () => {
     ]);
   });
 
-  it('API-513 says since when the use of tokens in Secrets is noted', async () => {
-    const name = 'kube-apiserver-legacy-service-account-token-tracking';
-    const { json } = await server.get(`/api/v1/namespaces/kube-system/configmaps/${name}`);
-    expect(json['data']).toEqual({ since: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/) });
-  });
-
   it('API-513 has the roles of kube-apiserver where an option wants them, whoever decides what is allowed', async () => {
     const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin';
     expect((await server.get(role)).status).toBe(404);
