@@ -17,6 +17,7 @@ interface Operation {
   operationId: string;
   parameters?: { name: string; in: string }[];
   requestBody?: { content: Record<string, unknown> };
+  responses?: Record<string, { content?: object }>;
   'x-kubernetes-action'?: string;
   'x-kubernetes-group-version-kind'?: unknown;
 }
@@ -320,6 +321,20 @@ describe('paths', () => {
         get: { operationId: 'readRbacAuthorizationV1ClusterRole', tags: ['rbacAuthorization_v1'] },
       },
     });
+  });
+
+  it('API-413 API-021 lists of built-in kinds name the media types of their watches, other answers do not', () => {
+    const { paths } = json(get('/openapi/v3/apis/apps/v1'));
+    const typesOf = (path: string, method: string): string[] => {
+      const { responses } = paths[path]?.[method] ?? {};
+      return Object.keys(responses?.['200']?.content ?? {}).filter((type) => type.endsWith(';stream=watch'));
+    };
+    const watched = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+    const namespaced = '/apis/apps/v1/namespaces/{namespace}/deployments';
+    expect(typesOf('/apis/apps/v1/deployments', 'get')).toEqual(watched);
+    expect(typesOf(namespaced, 'get')).toEqual(watched);
+    expect(typesOf(namespaced, 'post')).toEqual([]);
+    expect(typesOf(`${namespaced}/{name}`, 'get')).toEqual([]);
   });
 
   it('API-413 a kind that is only asked has one operation', () => {

@@ -72,9 +72,14 @@ class ResourcePaths {
     return {
       get: this.#operation('list', `${this.#info.kind}ForAllNamespaces`, {
         parameters: LIST_PARAMETERS,
-        responses: answers([200], this.#schemas.list(this.#info)),
+        responses: answers([200], this.#schemas.list(this.#info), this.#listMediaTypes),
       }),
     };
+  }
+
+  /** A list of a built-in kind can be asked for as a stream of watch events, in the same words as kube-apiserver's (API-021). */
+  get #listMediaTypes(): readonly string[] {
+    return this.#info.typeName === undefined ? MEDIA_TYPES : LIST_MEDIA_TYPES;
   }
 
   collection(): Record<string, unknown> {
@@ -84,7 +89,7 @@ class ResourcePaths {
     if (this.#has('list')) {
       operations['get'] = this.#operation('list', name, {
         parameters: LIST_PARAMETERS,
-        responses: answers([200], this.#schemas.list(this.#info)),
+        responses: answers([200], this.#schemas.list(this.#info), this.#listMediaTypes),
       });
     }
     if (this.#has('create')) {
@@ -276,17 +281,25 @@ const UNAUTHORIZED = { 401: { description: 'Unauthorized' } };
 
 const PHRASES: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' };
 
-function answers(codes: readonly number[], ref: string | undefined): Record<string, unknown> {
+const MEDIA_TYPES = ['application/json', 'application/vnd.kubernetes.protobuf', 'application/yaml'];
+const LIST_MEDIA_TYPES = [
+  'application/json',
+  'application/json;stream=watch',
+  'application/vnd.kubernetes.protobuf',
+  'application/vnd.kubernetes.protobuf;stream=watch',
+  'application/yaml',
+];
+
+function answers(
+  codes: readonly number[],
+  ref: string | undefined,
+  mediaTypes: readonly string[] = MEDIA_TYPES,
+): Record<string, unknown> {
   const content =
     ref === undefined
       ? {}
       : {
-          content: Object.fromEntries(
-            ['application/json', 'application/vnd.kubernetes.protobuf', 'application/yaml'].map((type) => [
-              type,
-              { schema: { $ref: ref } },
-            ]),
-          ),
+          content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: { $ref: ref } }])),
         };
   return Object.fromEntries(codes.map((code) => [code, { description: PHRASES[code], ...content }]));
 }
