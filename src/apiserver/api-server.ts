@@ -68,7 +68,7 @@ export interface ApiServerOptions {
   readonly anonymous?: 'allowed' | 'refused';
   /** Default: every authenticated user may do everything (API-372). */
   readonly authorizationMode?: AuthorizationMode;
-  /** Whether the roles and bindings of kube-apiserver are made (API-513). Default: where RBAC decides by them. */
+  /** Whether the roles and bindings of kube-apiserver are made (API-513). Default: where RBAC decides by them, and then before the server is ready. */
   readonly bootstrapPolicy?: 'made' | 'omitted';
   /** Decides instead of the mode. */
   readonly authorizer?: Authorizer;
@@ -130,6 +130,7 @@ class EmbeddedApiServer implements ApiServer {
   #openApi: Promise<DocumentHandler> | undefined;
   #started: Promise<void> | undefined;
   #bootstrapped = false;
+  #policy: Promise<void> = Promise.resolve();
   /** The steps of the start that are done. */
   readonly #finished = new Set<string>();
   readonly #eventExpiry: EventExpiry;
@@ -263,6 +264,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async stop(): Promise<void> {
+    await this.#policy;
     await this.#endpointReconciler.stop();
     this.#bootstrapKeeper.stop();
     this.#eventExpiry.stop();
@@ -284,7 +286,7 @@ class EmbeddedApiServer implements ApiServer {
     ]);
     await Promise.all([
       this.#run('start-system-namespaces-controller', this.#makeBootstrapObjects()),
-      ...(this.#makesPolicy ? [this.#run('rbac/bootstrap-roles', this.#startRbac())] : []),
+      ...(this.#rbac === undefined ? [] : [this.#run('rbac/bootstrap-roles', this.#startRbac())]),
     ]);
     await this.#run(
       'start-kubernetes-service-controller',
@@ -298,6 +300,16 @@ class EmbeddedApiServer implements ApiServer {
     this.#bootstrapped = true;
     this.#eventExpiry.start();
     this.#claimSweep.start();
+    if (this.#rbac === undefined && this.#options.bootstrapPolicy === 'made') this.#policy = this.#makePolicy();
+  }
+
+  /** After the start, which it would make longer by a third: nobody is refused for want of these roles. */
+  async #makePolicy(): Promise<void> {
+    try {
+      await this.#startRbac();
+    } catch (error) {
+      this.#options.logger.warn('bootstrap roles not made, will retry at the next start', { error: String(error) });
+    }
   }
 
   /** The next round or the next start updates the endpoints. */
@@ -318,7 +330,7 @@ class EmbeddedApiServer implements ApiServer {
       'start-apiextensions-controllers',
       'start-apiserver-admission-initializer',
       'start-system-namespaces-controller',
-      ...(this.#makesPolicy ? ['rbac/bootstrap-roles'] : []),
+      ...(this.#rbac === undefined ? [] : ['rbac/bootstrap-roles']),
       'start-kubernetes-service-controller',
     ];
   }
@@ -330,10 +342,6 @@ class EmbeddedApiServer implements ApiServer {
   async #run(hook: string, work: Promise<unknown>): Promise<void> {
     await work;
     this.#finished.add(hook);
-  }
-
-  get #makesPolicy(): boolean {
-    return this.#rbac !== undefined || this.#options.bootstrapPolicy === 'made';
   }
 
   async #startRbac(): Promise<void> {

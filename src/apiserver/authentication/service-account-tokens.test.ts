@@ -439,6 +439,33 @@ describe('OpenID discovery', () => {
     expect(JSON.stringify(jwk)).not.toContain('"d"');
   });
 
+  it('API-378 by roles, shows them to service accounts, and not to everybody', async () => {
+    const jwt = await token();
+    const { store } = server;
+    const serviceAccountTokens = new ServiceAccountTokens({
+      store,
+      clock,
+      random: seededRandom(8),
+      key,
+      issuer,
+      audiences: [issuer],
+    });
+    const byRoles = await startTestServer({
+      store,
+      clock,
+      authenticator: tokenAuthenticator(serviceAccountTokens),
+      tokens: serviceAccountTokens,
+      serviceAccountTokens,
+      authorizationMode: 'RBAC',
+      anonymous: 'allowed',
+    });
+    for (const path of ['/.well-known/openid-configuration', '/openid/v1/jwks']) {
+      expect((await byRoles.get(path)).status, path).toBe(403);
+      expect((await byRoles.get(path, { authorization: `Bearer ${jwt}` })).status, path).toBe(200);
+    }
+    await byRoles.server.stop();
+  });
+
   it('API-377 API-378 without a key there are neither tokens nor documents', async () => {
     const bare = await startTestServer();
     await bare.post(`${core}/serviceaccounts`, { metadata: { name: 'robot' } });
