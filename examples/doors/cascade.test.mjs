@@ -1,8 +1,23 @@
 // `kubegc/cascade`: what a deletion would take with it, in a program of one's own, before anything is deleted.
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { startApiServer } from 'kubegc/apiserver';
-import { explainObject, lint, preview, tree } from 'kubegc/cascade';
+import {
+  deletePlanned,
+  explainObject,
+  graph,
+  lint,
+  openRecords,
+  PlanChangedError,
+  planRelink,
+  planUndo,
+  preview,
+  tree,
+  undo,
+} from 'kubegc/cascade';
 
 const configmaps = { gvr: { group: '', version: 'v1', resource: 'configmaps' }, namespace: 'default' };
 const configMap = (name) => ({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name });
@@ -32,4 +47,33 @@ test('a dependent goes with its owner, and stays when it is orphaned', async (t)
   assert.deepEqual([state, owners.map((each) => each.class)], ['alive', ['solid']]);
   assert.deepEqual((await lint(client)).findings, []);
   await assert.rejects(preview(client, [configMap('missing')]), /ConfigMap "default\/missing" does not exist/);
+});
+
+test('a plan is carried out while it holds, with a record, and taken back', async (t) => {
+  const { client, stop } = await startApiServer();
+  t.after(stop);
+  const folder = await mkdtemp(join(tmpdir(), 'kubegc-records-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const records = openRecords(folder);
+  await client.create(configmaps, { metadata: { name: 'settings' }, data: { colour: 'blue' } });
+
+  const plan = await preview(client, [configMap('settings')]);
+  const patch = { type: 'application/merge-patch+json', body: { data: { colour: 'green' } } };
+  await client.patch({ ...configmaps, name: 'settings' }, patch);
+  await assert.rejects(deletePlanned(client, plan, { records }), PlanChangedError);
+  assert.deepEqual((await records.list()).records, []);
+
+  const { id, end, differences } = await deletePlanned(client, await preview(client, [configMap('settings')]), {
+    records,
+  });
+  assert.deepEqual([end, differences], ['asPlanned', []]);
+  assert.equal((await records.read(id)).outcome, 'asPlanned');
+  assert.equal((await planUndo(client, records, id)).summary.create, 1);
+  assert.equal((await undo(client, records, id)).summary.created, 1);
+  assert.equal((await undo(client, records, id)).summary.created, 0);
+  const { data } = await client.get({ ...configmaps, name: 'settings' });
+  assert.equal(data.colour, 'green');
+  assert.deepEqual((await planRelink(client)).objects, []);
+  const names = (await graph(client, { namespace: 'default' })).nodes.map(({ ref }) => ref.name);
+  assert.ok(names.includes('settings'));
 });

@@ -2,7 +2,7 @@ import { builtinResources } from '../api/kinds/builtin-resources.ts';
 import { newMethodNotSupported, newPathNotFound } from '../api/status-error.ts';
 import { AfterTurn } from '../base/time/after-turn.ts';
 import type { Clock } from '../base/time/clock.ts';
-import type { HttpHandler, HttpResponse } from '../base/http-message.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../base/http-message.ts';
 import type { Logger } from '../base/logs/logger.ts';
 import type { Metrics } from '../base/metrics/metrics.ts';
 import type { Random } from '../base/random/random.ts';
@@ -15,6 +15,7 @@ import { CustomResourceDefinitions } from './apiextensions/custom-resource-defin
 import type { Authenticator } from './authentication/authenticator.ts';
 import { OPENID_CONFIGURATION, OPENID_KEYS, openIdDocument } from './authentication/openid-documents.ts';
 import type { ServiceAccountTokens } from './authentication/service-account-tokens.ts';
+import type { UserInfo } from './authentication/user-info.ts';
 import type { TokenVerifier } from './authentication/token-authenticator.ts';
 import { alwaysDenyAuthorizer, type AuthorizationMode } from './authorization/authorization-mode.ts';
 import { alwaysAllowAuthorizer, type Authorizer } from './authorization/authorizer.ts';
@@ -92,6 +93,9 @@ export interface ApiServerOptions {
   readonly metricsHandler?: HttpHandler;
 }
 
+/** Answers requests below the prefix that it is mounted at, each with the user who sent it. What it rejects with becomes a Status. */
+export type MountedHandler = (request: HttpRequest, user: UserInfo) => Promise<HttpResponse>;
+
 /** An API server. Its handler answers requests from its creation on. */
 export interface ApiServer {
   /** For in-process use and for a listener. */
@@ -99,7 +103,7 @@ export interface ApiServer {
   /** The served resources, including custom resources. */
   readonly resources: ResourceRegistry;
   /** Adds a handler under a path prefix, such as `/debug/controllers/`. Only users who may `get` the path can use it. */
-  mount(prefix: string, handler: HttpHandler): void;
+  mount(prefix: string, handler: MountedHandler): void;
   /** A reason why `/readyz` is not yet 200. */
   addReadyCheck(check: HealthCheck): void;
   /** Creates the bootstrap objects. Requests are already answered before; `/readyz` returns 500 until then. */
@@ -125,7 +129,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #resourceHandler: ResourceHandler;
   readonly #health: HealthHandler;
   readonly #readyChecks: HealthCheck[] = [];
-  readonly #mounted: { readonly prefix: string; readonly handler: HttpHandler }[] = [];
+  readonly #mounted: { readonly prefix: string; readonly handler: MountedHandler }[] = [];
   #discovery: Promise<DocumentHandler> | undefined;
   #openApi: Promise<DocumentHandler> | undefined;
   #started: Promise<void> | undefined;
@@ -250,7 +254,7 @@ class EmbeddedApiServer implements ApiServer {
     });
   }
 
-  mount(prefix: string, handler: HttpHandler): void {
+  mount(prefix: string, handler: MountedHandler): void {
     this.#mounted.push({ prefix, handler });
   }
 
@@ -377,7 +381,7 @@ class EmbeddedApiServer implements ApiServer {
     if (path === AUDIT_PATH) return this.#audit.handle(context);
     if (path === OPENID_CONFIGURATION || path === OPENID_KEYS) return this.#openId(path);
     const mounted = this.#mounted.find(({ prefix }) => path.startsWith(prefix));
-    if (mounted !== undefined) return mounted.handler(request);
+    if (mounted !== undefined) return mounted.handler(request, context.user);
     if (path === '/' || path === '/index.html') return jsonDocument({ paths: rootPaths });
     if (path.startsWith('/api') || path.startsWith('/openapi/')) return this.#document(context);
     return pageNotFound();

@@ -7,6 +7,14 @@ import { RestClient } from '../client/rest/rest-client.ts';
 /** The group that may do everything. */
 export const MASTERS: readonly string[] = ['system:masters'];
 
+/** A user of the API server, as its authenticators name it. */
+interface User {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
 export interface InProcessClientOptions {
   readonly clock: Clock;
   readonly userAgent: string;
@@ -22,4 +30,35 @@ export function inProcessClient(
 ): RestClient {
   const transport = inProcessTransport(handler, { peer: { commonName: username, organizations: MASTERS } });
   return new RestClient({ transport, clock, interceptors, userAgent });
+}
+
+/**
+ * A client of the API server in this process whose requests are those of a user: the server authorizes, admits and audits each of them so. It
+ * sends them as an administrator who impersonates the user.
+ */
+export function clientOfUser(
+  handler: HttpHandler,
+  user: User,
+  { clock, userAgent }: Pick<InProcessClientOptions, 'clock' | 'userAgent'>,
+): RestClient {
+  // Nobody may impersonate administrators in every way, and there is nothing to take away from one.
+  if (user.groups.some((group) => MASTERS.includes(group)))
+    return inProcessClient(handler, { clock, userAgent, interceptors: [], username: user.username });
+  const headers = impersonationOf(user);
+  const interceptors: readonly Interceptor[] = [
+    (request, next) => next({ ...request, headers: { ...request.headers, ...headers } }),
+  ];
+  return inProcessClient(handler, { clock, userAgent, interceptors });
+}
+
+function impersonationOf({ username, uid, groups, extra = {} }: User): Record<string, string | readonly string[]> {
+  const extras = Object.entries(extra).map(
+    ([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`.toLowerCase(), values] as const,
+  );
+  return {
+    'impersonate-user': username,
+    ...(uid === undefined ? {} : { 'impersonate-uid': uid }),
+    ...(groups.length === 0 ? {} : { 'impersonate-group': groups }),
+    ...Object.fromEntries(extras),
+  };
 }

@@ -4,6 +4,7 @@ import type { HttpHandler } from '../base/http-message.ts';
 import type { Service } from '../base/service.ts';
 import { type CollectorParts, createParts } from './collector-parts.ts';
 import { DEFAULTS, type GarbageCollectorOptions } from './garbage-collector-options.ts';
+import type { OwnershipGraph } from './graph/ownership-graph.ts';
 import { waitForSync } from './monitors/wait-for-sync.ts';
 import type { ConsistencyCheck } from './observation/consistency-check.ts';
 import { debugHandler } from './observation/debug-handler.ts';
@@ -41,6 +42,19 @@ export class GarbageCollector implements Service {
   /** At least one monitor, and each has finished its first list (COL-025). */
   get synced(): boolean {
     return this.#parts.monitors.synced;
+  }
+
+  /**
+   * The ownership graph as watches have shown it; undefined before every monitor has synced, and while what one shows may be out of date. Not to be
+   * changed, and to be copied before anything is waited for: the next event changes it.
+   */
+  get currentGraph(): OwnershipGraph | undefined {
+    return this.synced && this.#parts.monitors.current ? this.#parts.graph : undefined;
+  }
+
+  /** Whether {@link currentGraph} has all objects of a kind. */
+  follows(apiVersion: string, kind: string): boolean {
+    return this.#parts.monitors.follows(apiVersion, kind);
   }
 
   /** The time for the first lists is over, whether or not all have come (COL-210): work begins as soon as it may. */

@@ -1,21 +1,41 @@
-/** The module behind `kubegc/cascade`: what a deletion takes with it, who owns whom, and why an object stays, as plain data. It only reads. */
+/**
+ * The module behind `kubegc/cascade`: what a deletion takes with it, who owns whom, why an object stays, and how a deletion is carried out and taken
+ * back, as functions with plain data in and out (CAS-080).
+ */
+import { systemRandom } from '../base/random/random.ts';
 import { systemClock } from '../base/time/clock.ts';
+import { awaitCascade, sentenceOf } from '../cascade/delete/await-cascade.ts';
+import { deleteInWaves } from '../cascade/delete/delete-in-waves.ts';
+import { orderPlan } from '../cascade/delete/order-plan.ts';
+import { planAgain } from '../cascade/delete/plan-again.ts';
 import { Dies } from '../cascade/dominators/dies.ts';
 import type { CascadePlan, CascadePolicy } from '../cascade/documents/cascade-plan.ts';
 import type { Explanation } from '../cascade/documents/explanation.ts';
 import type { GraphDocument } from '../cascade/documents/graph-document.ts';
 import type { LintReport } from '../cascade/documents/lint-report.ts';
+import type { ObjectReference } from '../cascade/documents/object-reference.ts';
+import type { RelinkPlan } from '../cascade/documents/relink-plan.ts';
+import type { ConflictPolicy, ManagedPolicy, UndoPlan } from '../cascade/documents/undo-plan.ts';
+import type { UndoResult } from '../cascade/documents/undo-result.ts';
 import { explain } from '../cascade/explain/explain.ts';
 import { readEvidence } from '../cascade/explain/read-evidence.ts';
 import { lintCluster } from '../cascade/lint/lint-cluster.ts';
 import { readObservation } from '../cascade/observed/read-observation.ts';
 import { previewCascade } from '../cascade/preview/preview.ts';
+import { isOfAnotherCluster } from '../cascade/record/cluster-uid.ts';
+import { recordCascade } from '../cascade/record/record-cascade.ts';
+import { RecordStore } from '../cascade/record/record-store.ts';
+import { planRelink as relinkPlanOf } from '../cascade/relink/plan-relink.ts';
+import { type RelinkOutcome, runRelink } from '../cascade/relink/run-relink.ts';
 import { findObjects } from '../cascade/snapshot/find-objects.ts';
 import { readSnapshot } from '../cascade/snapshot/read-snapshot.ts';
 import { ResourceCatalogue } from '../cascade/snapshot/resource-catalogue.ts';
 import type { Snapshot } from '../cascade/snapshot/snapshot.ts';
 import { graphDocument } from '../cascade/tree/graph-document.ts';
 import { reach } from '../cascade/tree/reach.ts';
+import { planRecordedUndo } from '../cascade/undo/plan-recorded-undo.ts';
+import type { PlannedUndo } from '../cascade/undo/plan-undo.ts';
+import { runUndo } from '../cascade/undo/run-undo.ts';
 import { apiVersionOf } from '../api/meta/group-version-kind.ts';
 import { type DiscoveredResource, discover } from '../client/discovery/discovery.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
@@ -58,6 +78,62 @@ export interface LintOptions {
   readonly olderThanMs?: number | undefined;
 }
 
+/** The records of a folder, as far as programs use them. */
+export type Records = Pick<RecordStore, 'write' | 'finish' | 'noteUndo' | 'list' | 'read' | 'objects' | 'expire'>;
+
+/** How a plan is carried out. */
+export interface DeleteOptions {
+  /** Written before the first DELETE. */
+  readonly records: Records;
+  /** The cluster as people name it, for the record. */
+  readonly context?: { readonly name: string; readonly server: string };
+  /** As the plan was made with. */
+  readonly gracePeriodSeconds?: number | undefined;
+  /** Milliseconds of the wait; without a bound unless given. */
+  readonly timeoutMs?: number;
+  /** Ends the wait; the deletion goes on in the cluster. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a deletion ended, against its plan. */
+export interface DeleteResult {
+  /** Of the record. */
+  readonly id: string;
+  /** `timedOut` and `interrupted`: the deletion goes on in the cluster. */
+  readonly end: 'asPlanned' | 'different' | 'timedOut' | 'interrupted';
+  /** Objects that should be gone and are not. */
+  readonly remaining: readonly ObjectReference[];
+  /** One sentence for each difference from the plan. */
+  readonly differences: readonly string[];
+}
+
+/** What an undo does with objects that a controller makes again, and with names that are taken. */
+export interface UndoChoices {
+  /** `rebuild`, which leaves them to the controller, unless given. */
+  readonly managed?: ManagedPolicy;
+  /** `fail`, which creates nothing, unless given. */
+  readonly onConflict?: ConflictPolicy;
+}
+
+/** The cluster does not give the plan any more. */
+export class PlanChangedError extends Error {
+  /** The plan that the cluster gives now; undefined when no root is there, or one changed while the roots were deleted. */
+  readonly now: CascadePlan | undefined;
+  /** Of the record, when the first roots were deleted already; undefined when nothing was. */
+  readonly record: string | undefined;
+
+  constructor(now: CascadePlan | undefined, record: string | undefined) {
+    super(
+      record === undefined
+        ? 'the plan changed; nothing was deleted'
+        : `the plan changed; record ${record} has what was deleted`,
+    );
+    this.name = 'PlanChangedError';
+    this.now = now;
+    this.record = record;
+  }
+}
+
 const FIVE_MINUTES_MS = 5 * 60_000;
 
 /**
@@ -71,11 +147,12 @@ export async function preview(
 ): Promise<CascadePlan> {
   const { policy, gracePeriodSeconds, assumeFinalizers = 'removed' } = options;
   const { snapshot, uids } = await readObjects(client, objects);
-  return previewCascade(client, snapshot, {
+  const plan = await previewCascade(client, snapshot, {
     roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
     assumeFinalizers,
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
   });
+  return orderPlan(client, plan);
 }
 
 /** The dependents of an object, or its owners, with the number of objects that die with each. Rejects like {@link preview}. */
@@ -104,6 +181,108 @@ export async function lint(client: RestClient, options: LintOptions = {}): Promi
   const discovery = await discover(client);
   const scope = namespace === undefined ? {} : { namespace };
   return lintCluster(await readObservation({ client, clock: systemClock, discovery, ...scope }), { olderThanMs });
+}
+
+/** The objects of a namespace, or of the cluster, with their references and how many die with each. */
+export async function graph(client: RestClient, options: { readonly namespace?: string } = {}): Promise<GraphDocument> {
+  const snapshot = await readSnapshot({ client, clock: systemClock, detail: 'ages' });
+  const ids: number[] = [];
+  snapshot.graph.forEachNode((id) => {
+    if (options.namespace === undefined || snapshot.graph.identityAt(id).namespace === options.namespace) ids.push(id);
+  });
+  return graphDocument(snapshot, ids, new Dies(snapshot));
+}
+
+/** The records in a folder, which is made with the first of them; the commands of kubectl cascade read the same. */
+export function openRecords(folder: string): Records {
+  return new RecordStore({ folder, clock: systemClock, random: systemRandom });
+}
+
+/**
+ * Carries a plan out, if the cluster still gives the same digest: records every object, deletes the roots with preconditions, waits for the whole end,
+ * and compares. Rejects with a {@link PlanChangedError} when the plan does not hold any more; then nothing was deleted, or what the record has.
+ */
+export async function deletePlanned(
+  client: RestClient,
+  plan: CascadePlan,
+  { records, context = { name: 'kubegc/cascade', server: '' }, gracePeriodSeconds, ...waiting }: DeleteOptions,
+): Promise<DeleteResult> {
+  const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+  const now = await planAgain(plan, { client, clock: systemClock, ...grace });
+  if (now?.digest !== plan.digest) throw new PlanChangedError(now, undefined);
+  const id = await recordCascade(plan, { client, records, context });
+  const awaiting = { client, clock: systemClock, ...waiting };
+  const waves = await deleteInWaves(plan, awaiting, grace);
+  if (waves.end !== 'sent') {
+    const { end, remaining } = waves;
+    const differences = remaining.map(sentenceOf);
+    await records.finish(id, { outcome: end, ...(differences.length === 0 ? {} : { differences }) });
+    return { id, end, remaining: remaining.map(({ ref }) => ref), differences };
+  }
+  const changed = waves.sent.find(({ answer }) => answer === 'changed');
+  if (changed !== undefined) {
+    await records.finish(id, { outcome: 'failed', differences: [changed.message ?? 'it changed'] });
+    throw new PlanChangedError(undefined, id);
+  }
+  const { end, remaining, differences } = await awaitCascade(plan, awaiting);
+  await records.finish(id, { outcome: end, ...(differences.length === 0 ? {} : { differences }) });
+  return { id, end, remaining: remaining.map(({ ref }) => ref), differences };
+}
+
+/** How the objects of a record would come back. Changes nothing. */
+export async function planUndo(
+  client: RestClient,
+  records: Records,
+  id: string,
+  options: UndoChoices = {},
+): Promise<UndoPlan> {
+  return (await plannedUndo(client, records, { id, options })).plan;
+}
+
+/**
+ * Brings the objects of a record back, owners first, and verifies every owner reference. May be killed and called again; a second call changes
+ * nothing. Rejects with an Error when names are taken and `onConflict` is not `skip`; then nothing was created.
+ */
+export async function undo(
+  client: RestClient,
+  records: Records,
+  id: string,
+  options: UndoChoices = {},
+): Promise<UndoResult> {
+  const planned = await plannedUndo(client, records, { id, options });
+  const result = await runUndo(planned, { client, clock: systemClock });
+  const { created: restored, left, conflict: conflicts } = result.summary;
+  await records.noteUndo(planned.plan.id, { restored, left, conflicts });
+  return result;
+}
+
+async function plannedUndo(
+  client: RestClient,
+  records: Records,
+  { id, options }: { readonly id: string; readonly options: UndoChoices },
+): Promise<PlannedUndo> {
+  const record = await records.read(id);
+  if (await isOfAnotherCluster(record, client)) throw new Error(`record ${record.id} is of another cluster`);
+  const { managed = 'rebuild', onConflict = 'fail' } = options;
+  const discovery = await discover(client);
+  const choices = { id: record.id, managed, onConflict };
+  return planRecordedUndo(await records.objects(record.id), choices, { client, clock: systemClock, discovery });
+}
+
+/** Owner references whose uid is stale and whose name resolves, as after a restore from a backup. Changes nothing. */
+export async function planRelink(
+  client: RestClient,
+  options: { readonly namespace?: string } = {},
+): Promise<RelinkPlan> {
+  const discovery = await discover(client);
+  const { namespace } = options;
+  const scope = namespace === undefined ? {} : { namespace };
+  return relinkPlanOf(await readObservation({ client, clock: systemClock, discovery, ...scope }));
+}
+
+/** Patches the references of the plan, each object at the resourceVersion that the plan saw; resolves with what became of each. */
+export function relink(client: RestClient, plan: RelinkPlan): Promise<RelinkOutcome[]> {
+  return runRelink(client, plan);
 }
 
 async function readObjects(
@@ -144,3 +323,9 @@ export type { CascadePlan, CascadePolicy } from '../cascade/documents/cascade-pl
 export type { Explanation } from '../cascade/documents/explanation.ts';
 export type { GraphDocument } from '../cascade/documents/graph-document.ts';
 export type { LintReport } from '../cascade/documents/lint-report.ts';
+export type { CascadeRecord } from '../cascade/documents/cascade-record.ts';
+export type { ObjectReference } from '../cascade/documents/object-reference.ts';
+export type { RelinkPlan } from '../cascade/documents/relink-plan.ts';
+export type { UndoPlan } from '../cascade/documents/undo-plan.ts';
+export type { UndoResult } from '../cascade/documents/undo-result.ts';
+export type { RelinkOutcome } from '../cascade/relink/run-relink.ts';

@@ -39,6 +39,7 @@ import {
 } from './actors/controllers.ts';
 import { recordingLogger } from './trace/decision-logger.ts';
 import { areServed, definitionsAmong } from './seed/definitions.ts';
+import { mountCascade } from './mount-cascade.ts';
 import { Faults } from './faults/faults.ts';
 import { FirstSync } from './activity/first-sync.ts';
 import { FormerKinds } from './client/former-kinds.ts';
@@ -264,6 +265,7 @@ export class TestCluster implements AsyncDisposable {
         lifecycle: options.simulate === undefined ? {} : { simulate: options.simulate },
         loading: (load) => activity.during(load),
       });
+      mountCascade(server, { clock, collector });
       const settler = new Settler({ clock, activity, queues, faults, recorder, collector, timers });
       const running = Promise.all(
         services.map((service) =>

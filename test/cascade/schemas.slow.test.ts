@@ -1,37 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 // @ts-expect-error -- a script without declarations
-import { jsonSchemas, staleSchemas } from '../../scripts/json-schemas.mjs';
+import { staleSchemas } from '../../scripts/json-schemas.mjs';
 import { run } from '../../src/cli/program.ts';
 import { startCluster } from '../../src/testing/testing.ts';
-
-interface Schema {
-  readonly kind: string;
-  readonly text: string;
-}
-
-const schemas = jsonSchemas() as readonly Schema[];
-
-/** Refuses fields that the types do not have, which the shipped schemas allow. */
-function strict(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map((each) => strict(each));
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, strict(value)]));
-  return 'properties' in copy && !('additionalProperties' in copy) ? { ...copy, additionalProperties: false } : copy;
-}
-
-/** What is wrong with a document in the eyes of the schema of its kind. */
-function faults(document: unknown): string[] {
-  const { kind } = document as { readonly kind: string };
-  const schema = schemas.find((each) => each.kind === kind);
-  if (schema === undefined) return [`there is no schema of ${kind}`];
-  const ajv = new Ajv({ allErrors: true });
-  const validate = ajv.compile(strict(JSON.parse(schema.text)) as object);
-  return validate(document) ? [] : [ajv.errorsText(validate.errors)];
-}
+import { faults, schemas } from './document-schemas.ts';
 
 describe('schemas', () => {
   let cluster: Awaited<ReturnType<typeof startCluster>>;

@@ -21,7 +21,7 @@ const mayImport: Record<string, readonly string[]> = {
   nodegc: ['base', 'api', 'client'],
   cascade: ['base', 'api', 'client', 'collector'],
   assembly: ['base', 'api', 'client', 'collector', 'lifecycle', 'apiserver'],
-  testing: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver', 'assembly'],
+  testing: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver', 'cascade', 'assembly'],
   cli: ['base', 'api', 'workqueue', 'client', 'collector', 'lifecycle', 'apiserver', 'cascade', 'nodegc', 'assembly'],
   doors: ['base', 'api', 'client', 'collector', 'apiserver', 'testing', 'cli', 'cascade', 'nodegc'],
 };

@@ -29,22 +29,29 @@ export interface UndoEntry {
 
 /** Everything about a cascade except the bodies of its objects (CAS-060). */
 export interface CascadeRecord extends Document<'CascadeRecord'> {
+  /** Sorts by time: `20261126t155500-3f9c2e81`. */
   readonly id: string;
   /** RFC 3339 time at which the record was written, before the first DELETE. */
   readonly time: string;
   /** User name as the server knows it. */
   readonly requester: string;
+  /** The cluster. */
   readonly context: RecordContext;
+  /** Objects whose deletion was asked for. */
   readonly roots: readonly ObjectReference[];
+  /** That of all roots; `mixed` where they differ. */
   readonly policy: string;
   /** The plan that the deletion followed; absent if a recorder saw the deletion. */
   readonly plan?: CascadePlan;
+  /** How the deletion ended, as far as is known. */
   readonly outcome: RecordOutcome;
   /** One sentence for each difference between plan and outcome. */
   readonly differences?: readonly string[];
   /** Number of recorded objects. */
   readonly objects: number;
+  /** The treatment of its Secrets. */
   readonly secrets: SecretsPolicy;
+  /** Runs of undo, oldest first. */
   readonly undone?: readonly UndoEntry[];
 }
 

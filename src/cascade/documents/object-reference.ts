@@ -2,12 +2,16 @@
 export interface ObjectReference {
   /** `v1`, `apps/v1` */
   readonly apiVersion: string;
+  /** `Deployment` */
   readonly kind: string;
   /** Plural, as in paths: `deployments`. */
   readonly resource: string;
   /** Absent for cluster-scoped kinds. */
   readonly namespace?: string;
+  /** Its `metadata.name`. */
   readonly name: string;
+  /** Its `metadata.uid`; empty where it is not known. */
   readonly uid: string;
+  /** The version that was read. */
   readonly resourceVersion?: string;
 }

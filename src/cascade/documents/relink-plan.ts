@@ -21,7 +21,9 @@ export interface UnresolvedReference {
 
 /** Which owner references are repaired (`relink -o json`). */
 export interface RelinkPlan extends Document<'RelinkPlan'>, DataOrigin {
+  /** Objects whose references change. */
   readonly objects: readonly RelinkChange[];
+  /** References that stay stale. */
   readonly unresolved: readonly UnresolvedReference[];
   /** References that are valid already. */
   readonly valid: number;

@@ -19,7 +19,9 @@ export interface UndoneObject {
 export interface UndoResult extends Document<'UndoResult'> {
   /** The name of the record. */
   readonly id: string;
+  /** In the order of the record. */
   readonly objects: readonly UndoneObject[];
+  /** Objects by outcome. */
   readonly summary: Readonly<Record<UndoOutcome, number>>;
   /** Owner references of restored objects, read again at the end. */
   readonly ownerEdges: { readonly total: number; readonly valid: number; readonly broken: readonly string[] };

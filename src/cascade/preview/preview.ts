@@ -1,4 +1,5 @@
 import { StatusError } from '../../api/status-error.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CascadePlan } from '../documents/cascade-plan.ts';
 import { type BodyNeed, bodyNeedKey } from '../simulate/body-need.ts';
@@ -34,7 +35,7 @@ export async function previewCascade(
   client: RestClient,
   snapshot: Snapshot,
   request: SimulationRequest,
-  signal?: AbortSignal,
+  signal?: AbortNotice,
 ): Promise<CascadePlan> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { needs } = simulate(snapshot, request);
@@ -49,7 +50,7 @@ export async function readNeed(
   client: RestClient,
   snapshot: Snapshot,
   need: BodyNeed,
-  signal?: AbortSignal,
+  signal?: AbortNotice,
 ): Promise<void> {
   const { resource, namespace, node } = need;
   const list = {

@@ -8,6 +8,7 @@ import type { RelinkPlan } from '../documents/relink-plan.ts';
 
 /** The result of one repair. */
 export interface RelinkOutcome {
+  /** The object of the plan. */
   readonly ref: ObjectReference;
   /** Absent if the object was patched. */
   readonly error?: string;

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { StatusError } from '../../api/status-error.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
 const PAGE_SIZE = 500;
@@ -17,7 +18,7 @@ export interface BodyList {
 export async function readBodies(
   client: RestClient,
   { resource, kind, namespace, fieldSelector }: BodyList,
-  signal?: AbortSignal,
+  signal?: AbortNotice,
 ): Promise<KubeObject[] | StatusError> {
   const found: KubeObject[] = [];
   let token: string | undefined;

@@ -8,22 +8,18 @@ import {
   sentenceOf,
 } from '../../cascade/delete/await-cascade.ts';
 import { type Budget, exceededBudget } from '../../cascade/delete/budget.ts';
+import { planAgain } from '../../cascade/delete/plan-again.ts';
 import { planDifference } from '../../cascade/delete/plan-difference.ts';
 import { deleteInWaves } from '../../cascade/delete/delete-in-waves.ts';
 import { rootsByWave } from '../../cascade/delete/order-plan.ts';
 import { sendDeletes } from '../../cascade/delete/send-deletes.ts';
 import type { CascadePlan } from '../../cascade/documents/cascade-plan.ts';
-import type { RecordContext } from '../../cascade/documents/cascade-record.ts';
 import { DOCUMENT_API_VERSION } from '../../cascade/documents/document.ts';
 import { namesDigest, shortDigest } from '../../cascade/preview/digest.ts';
 import { objectName } from '../../cascade/preview/object-name.ts';
-import { previewCascade } from '../../cascade/preview/preview.ts';
-import { captureBodies } from '../../cascade/record/capture-bodies.ts';
+import { recordCascade, recordedBy } from '../../cascade/record/record-cascade.ts';
 import type { RecordStore } from '../../cascade/record/record-store.ts';
 import { planText } from '../../cascade/report/plan-text.ts';
-import { readSnapshot } from '../../cascade/snapshot/read-snapshot.ts';
-import { StatusError } from '../../api/status-error.ts';
-import type { RestClient } from '../../client/rest/rest-client.ts';
 import { durationOf } from '../flags/duration-flag.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import { untilSignal } from '../process/termination.ts';
@@ -151,15 +147,9 @@ async function carryOut(
 ): Promise<number> {
   const { client } = cluster;
   const store = openRecordStore(flags);
-  const goes = plan.objects.filter(({ outcome }) => outcome !== 'kept' && outcome !== 'orphaned').map(({ ref }) => ref);
-  const header = {
-    requester: await requesterOf(client),
-    context: await contextOf(cluster),
-    roots: plan.roots.map(({ ref }) => ref),
-    policy: plan.policy ?? 'mixed',
-    plan,
-  };
-  const id = await store.write(header, captureBodies(client, goes));
+  const goes = recordedBy(plan);
+  const context = { name: cluster.source, server: cluster.server };
+  const id = await recordCascade(plan, { client, records: store, context });
   terminal.stderr(`Recorded ${counted(goes.length, 'object')} as ${id}.\n`);
   const signal = rootsByWave(plan).length > 1 ? stopped() : undefined;
   const awaiting = { store, id, terminal, timeoutMs };
@@ -404,19 +394,10 @@ async function savedPlan(file: string, args: readonly string[]): Promise<Cascade
 }
 
 async function planAnew({ client }: ClusterAccess, saved: CascadePlan, terminal: Terminal): Promise<CascadePlan> {
-  const namespaces = [...new Set(saved.roots.flatMap(({ ref }) => ref.namespace ?? []))];
-  const snapshot = await readSnapshot({ client, clock: systemClock, namespaces });
-  const present = saved.roots.filter(({ ref }) => snapshot.graph.find(ref.uid) >= 0);
-  if (present.length === 0)
+  const again = await planAgain(saved, { client, clock: systemClock });
+  if (again === undefined)
     throw new CommandError('none of the roots of the plan exists any more', 'There is nothing to delete.');
-  const preview = await previewCascade(client, snapshot, {
-    roots: present.map(({ ref, policy, policyFrom }) => ({
-      uid: ref.uid,
-      ...(policyFrom === 'request' ? { policy } : {}),
-    })),
-    assumeFinalizers: saved.assumeFinalizers,
-  });
-  const plan = await inOrder(client, preview);
+  const plan = await inOrder(client, again);
   warnIncomplete(plan, terminal);
   return plan;
 }
@@ -437,30 +418,4 @@ function budgetOf(texts: readonly string[]): Budget {
 function timeoutOf(text: string): number | undefined {
   const ms = durationOf('--timeout', text, { least: 0, most: YEAR_MS });
   return ms === 0 ? undefined : ms;
-}
-
-/** The user as the server reports it; unknown if the server does not. */
-async function requesterOf(client: RestClient): Promise<string> {
-  const gvr = { group: 'authentication.k8s.io', version: 'v1', resource: 'selfsubjectreviews' };
-  try {
-    const review = await client.create({ gvr }, { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
-    const { userInfo } = (review['status'] ?? {}) as { readonly userInfo?: { readonly username?: string } };
-    return userInfo?.username ?? 'unknown';
-  } catch (error) {
-    if (error instanceof StatusError) return 'unknown';
-    throw error;
-  }
-}
-
-async function contextOf({ client, server, source }: ClusterAccess): Promise<RecordContext> {
-  try {
-    const { metadata } = await client.get({
-      gvr: { group: '', version: 'v1', resource: 'namespaces' },
-      name: 'kube-system',
-    });
-    return { name: source, server, ...(metadata?.uid === undefined ? {} : { clusterUid: metadata.uid }) };
-  } catch (error) {
-    if (error instanceof StatusError) return { name: source, server };
-    throw error;
-  }
 }

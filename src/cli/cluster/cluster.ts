@@ -32,12 +32,14 @@ import { requestMetrics } from '../../client/rest/request-metrics.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { DeletionLimits } from '../../collector/breaker/circuit-breaker.ts';
 import type { GuardBudget } from '../../cascade/guard/budget.ts';
+import type { GarbageCollector } from '../../collector/garbage-collector.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { EtcdSettings } from './etcd-settings.ts';
 import { type Identity, type IdentityOptions, type PreparedIdentity, prepareIdentity } from './identity.ts';
 import { formatHost, type ListenAddress } from '../flags/listen-address.ts';
+import { mountCascade } from './mount-cascade.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Manifest } from '../flags/manifests.ts';
 import { type OpenedStore, openStore, type StoreKind } from './open-store.ts';
@@ -95,7 +97,16 @@ interface Parts {
   readonly client: RestClient;
   readonly metrics: PrometheusMetrics;
   readonly serviceAccountTokens: ServiceAccountTokens;
+  readonly collector: RunningCollector;
 }
+
+/** The collector once it is built; stays undefined where another server may lead. */
+interface RunningCollector {
+  running: GarbageCollector | undefined;
+}
+
+/** Folder of records in the data directory (CAS-061). */
+const RECORDS = 'cascades';
 
 /** kubeadm's default, which other programs expect in tokens. */
 const SERVICE_ACCOUNT_ISSUER = 'https://kubernetes.default.svc.cluster.local';
@@ -148,6 +159,7 @@ export class Cluster {
     // It is awaited below; until then a rejection must not be unhandled.
     kept.catch(() => undefined);
     let httpServer: HttpServer | undefined;
+    const collector: RunningCollector = { running: undefined };
     try {
       const issuer = options.serviceAccountIssuer ?? SERVICE_ACCOUNT_ISSUER;
       const audiences = [issuer];
@@ -193,11 +205,28 @@ export class Cluster {
           return { status: 200, headers: { 'content-type': contentType }, body: Buffer.from(text) };
         },
       });
+      mountCascade(apiServer, {
+        clock,
+        random,
+        userAgent: USER_AGENT,
+        collector: () => collector.running,
+        recordDir: directory?.file(RECORDS),
+      });
       if (notReady !== undefined) apiServer.addReadyCheck({ name: options.store, check: notReady });
       httpServer = await listenOn(listen, apiServer, identity);
       await Promise.all([apiServer.start(), kept]);
       const client = clientOf(apiServer, { clock, interceptors: [requestMetrics(metrics, 'in-process')] });
-      const parts = { store, compactor, apiServer, httpServer, identity, client, metrics, serviceAccountTokens };
+      const parts = {
+        store,
+        compactor,
+        apiServer,
+        httpServer,
+        identity,
+        client,
+        metrics,
+        serviceAccountTokens,
+        collector,
+      };
       return new Cluster(options, parts);
     } catch (error) {
       await httpServer?.close();
@@ -260,12 +289,17 @@ export class Cluster {
       issueSecretToken: (order) => this.#parts.serviceAccountTokens.issueLegacy(order),
       mount: (prefix, handler) => apiServer.mount(prefix, handler),
     };
-    const controllers =
-      this.#options.store === 'etcd' ? [await this.#led(options)] : (await buildControllers(options)).services;
+    const controllers = this.#options.store === 'etcd' ? [await this.#led(options)] : await this.#built(options);
     const services: readonly Service[] = [...controllers, compactor];
     // Each service listens to it; Node warns at eleven.
     setMaxListeners(0, this.#stopping.signal);
     await Promise.all(services.map((service) => service.run(this.#stopping.signal).catch(this.#fail)));
+  }
+
+  async #built(options: ControllersOptions): Promise<readonly Service[]> {
+    const { services, collector } = await buildControllers(options);
+    this.#parts.collector.running = collector;
+    return services;
   }
 
   async #led(options: ControllersOptions & { readonly random: Random }): Promise<Service> {
@@ -293,13 +327,14 @@ export class Cluster {
   }
 }
 
+const USER_AGENT = `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`;
+
 /** A client of the controllers. */
 function clientOf(
   apiServer: ApiServer,
   options: { readonly clock: Clock; readonly interceptors: readonly Interceptor[] },
 ): RestClient {
-  const userAgent = `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`;
-  return inProcessClient(apiServer.handler, { ...options, userAgent });
+  return inProcessClient(apiServer.handler, { ...options, userAgent: USER_AGENT });
 }
 
 /** The identity of all servers lies in the store they share. */

@@ -24,7 +24,7 @@ import { CommandError } from '../process/command-error.ts';
 import { resourceOf } from '../cascade/object-arguments.ts';
 import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
 import { counted } from '../command/text-table.ts';
-import { clusterUid } from './undo.ts';
+import { clusterUid } from '../../cascade/record/cluster-uid.ts';
 
 export interface RecorderFlags extends ClusterFlags, RecordFlags {
   readonly types?: string;

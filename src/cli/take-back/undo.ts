@@ -1,17 +1,14 @@
 import { humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
-import { StatusError } from '../../api/status-error.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { finalizerEvidence } from '../../cascade/finalizers/finalizer-evidence.ts';
-import { readSightings } from '../../cascade/finalizers/read-sightings.ts';
 import type { CascadeRecord } from '../../cascade/documents/cascade-record.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import type { ConflictPolicy, ManagedPolicy, UndoObject, UndoPlan } from '../../cascade/documents/undo-plan.ts';
 import type { UndoResult } from '../../cascade/documents/undo-result.ts';
 import { isRecordId, type RecordStore } from '../../cascade/record/record-store.ts';
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
-import { planUndo } from '../../cascade/undo/plan-undo.ts';
-import { readUndoFacts } from '../../cascade/undo/read-undo-facts.ts';
+import { isOfAnotherCluster } from '../../cascade/record/cluster-uid.ts';
+import { planRecordedUndo } from '../../cascade/undo/plan-recorded-undo.ts';
 import { runUndo, UndoConflictError } from '../../cascade/undo/run-undo.ts';
 import { selectRecorded } from '../../cascade/undo/select-recorded.ts';
 import { discover, type DiscoveryResult } from '../../client/discovery/discovery.ts';
@@ -55,12 +52,9 @@ async function undoIn(cluster: ClusterAccess, subject: UndoSubject, { flags, ter
   const discovery = await discover(client);
   const { record, objects } = await recordedObjects(store, subject, { discovery, namespace: cluster.namespace });
   if (flags.anotherCluster !== true) await refuseAnotherCluster(client, record);
-  const sightings = await readSightings(client, systemClock);
-  const finalizerServed = (finalizer: string): boolean =>
-    finalizerEvidence(finalizer, undefined, sightings).served === 'yes';
-  const facts = await readUndoFacts(objects, { client, discovery, finalizerServed });
   const { managed, onConflict } = flags;
-  const planned = planUndo(facts, { id: record.id, managed, onConflict });
+  const options = { id: record.id, managed, onConflict };
+  const planned = await planRecordedUndo(objects, options, { client, clock: systemClock, discovery });
   const { plan } = planned;
   const json = flags.output === 'json';
   if (!json) terminal.stdout(planAsText(plan, record, systemClock.now()));
@@ -137,24 +131,13 @@ async function recordedObjects(
 }
 
 /** Refuses a record of another cluster, whose objects would be mixed with those of this one. */
-async function refuseAnotherCluster(client: RestClient, { id, context }: CascadeRecord): Promise<void> {
-  const uid = await clusterUid(client);
-  if (uid === undefined || context.clusterUid === undefined || uid === context.clusterUid) return;
+async function refuseAnotherCluster(client: RestClient, record: CascadeRecord): Promise<void> {
+  if (!(await isOfAnotherCluster(record, client))) return;
+  const { id, context } = record;
   throw new CommandError(
     `record ${id} is from another cluster: ${context.name} (${context.server})`,
     'Choose that cluster with --context, or give --another-cluster to restore into this one.',
   );
-}
-
-/** The uid of namespace `kube-system`, which identifies the cluster; undefined if it cannot be read. */
-export async function clusterUid(client: RestClient): Promise<string | undefined> {
-  try {
-    const ref = { gvr: { group: '', version: 'v1', resource: 'namespaces' }, name: 'kube-system' };
-    return (await client.get(ref)).metadata?.uid;
-  } catch (error) {
-    if (error instanceof StatusError) return undefined;
-    throw error;
-  }
 }
 
 const WORDS: Readonly<Record<UndoObject['action'], string>> = {

@@ -85,6 +85,8 @@ export interface Graph {
    * ends when the finalizer is removed.
    */
   isWaiting(id: NodeId): boolean;
+  /** True for an object with neither a `deletionTimestamp` nor a finalizer at the last event. O(1), unlike {@link Graph.at}. */
+  isPlain(id: NodeId): boolean;
   /** A small integer that is equal for two nodes exactly if they have the same apiVersion and kind. */
   kindAt(id: NodeId): number;
   kindOf(kind: number): { readonly apiVersion: string; readonly kind: string };

@@ -6,6 +6,7 @@ import { NodeStore } from './tables/node-store.ts';
 import {
   BEING_DELETED,
   DELETING_DEPENDENTS,
+  FINALIZERS,
   FLAGS,
   FOREGROUND,
   KIND,
@@ -161,6 +162,10 @@ export class OwnershipGraph implements Graph {
   isWaiting(id: NodeId): boolean {
     const both = BEING_DELETED | FOREGROUND;
     return (this.nodes.table.get(id, FLAGS) & both) === both;
+  }
+
+  isPlain(id: NodeId): boolean {
+    return (this.nodes.table.get(id, FLAGS) & (BEING_DELETED | FINALIZERS)) === 0;
   }
 
   kindAt(id: NodeId): number {
