@@ -10,7 +10,7 @@ import {
   readFaults,
 } from './fault.ts';
 import { nearestFirst } from './nearest-first.ts';
-import { findersOf, mutationPage } from './page.ts';
+import { findersOf, mutationPage, updatedPage } from './page.ts';
 import { judge, type Run } from './verdict.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -91,6 +91,15 @@ describe('what the tests said', () => {
     ]);
     expect(page).toContain('| 001-x | COL-001 | It breaks. | [a.test.ts](../src/a.test.ts): a \\| b |');
     expect([...findersOf(page)]).toEqual([['001-x', 'src/a.test.ts']]);
+    const other = { ...example, name: '002-y' };
+    const outcome = { outcome: 'found', file: 'src/b.test.ts', test: 'b' } as const;
+    const both = updatedPage(page, [{ fault: other, outcome }], [example, other]);
+    expect([...findersOf(both)]).toEqual([
+      ['001-x', 'src/a.test.ts'],
+      ['002-y', 'src/b.test.ts'],
+    ]);
+    expect(both).toContain('2 faults');
+    expect([...findersOf(updatedPage(both, [], [other]))]).toEqual([['002-y', 'src/b.test.ts']]);
   });
 });
 

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Fault, readFaults } from './fault.ts';
-import { findersOf, mutationPage } from './page.ts';
+import { findersOf, mutationPage, updatedPage } from './page.ts';
 import type { Trial } from './tester.ts';
 import type { Outcome } from './verdict.ts';
 
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '2' },
     /** Of processor time, for each fault. */
     'limit-seconds': { type: 'string', default: '600' },
+    /** The page gets the rows of the faults that ran; all others keep theirs. */
     write: { type: 'boolean', default: false },
     /** The tests have just passed without a fault: they are not run so again. */
     tested: { type: 'boolean', default: false },
@@ -102,7 +103,10 @@ const results = judged
   .filter((each): each is Judged & { fault: Fault } => each.fault !== undefined)
   .toSorted((a, b) => (a.fault.name < b.fault.name ? -1 : 1));
 const missed = results.filter(({ outcome }) => outcome.outcome !== 'found');
-if (values.write && values.only === undefined && missed.length === 0) await writeFile(page, mutationPage(results));
+if (values.write && missed.length === 0) {
+  const before = await readFile(page, 'utf8');
+  await writeFile(page, values.only === undefined ? mutationPage(results) : updatedPage(before, results, readFaults()));
+}
 const minutes = ((Date.now() - started) / 60_000).toFixed(1);
 console.log(`\n${results.length - missed.length} of ${results.length} faults found, in ${minutes} min`);
 for (const { fault, outcome } of missed) {

@@ -37,7 +37,7 @@ function hearing({ tests, errors }: Hearing): Reporter {
 }
 
 /**
- * The tests of the collector, for one fault in the program after the other. The fault is put in as the source is read, no file
+ * The tests of the collector, the controllers and node collection, for one fault in the program after the other. The fault is put in as the source is read, no file
  * changes; all else stays compiled, and a thread of its own reads it anew for each trial.
  */
 export class Tester {
@@ -71,6 +71,8 @@ export class Tester {
         reporters: [hearing(heard)],
         include: [
           'src/collector/**/*.test.ts',
+          // Of the controllers only the quick tests: decisions are pure, so that a test without a cluster finds what is wrong with them.
+          'src/lifecycle/**/!(*.slow).test.ts',
           'src/client/election/leader-elect*.test.ts',
           'test/collector/**/*.test.ts',
           'src/nodegc/**/*.test.ts',

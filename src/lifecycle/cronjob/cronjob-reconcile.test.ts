@@ -52,6 +52,16 @@ describe('a CronJob', () => {
     expect(plan(cronJob({ startingDeadlineSeconds: 10 }), START + 5 * MINUTE + 9000).create).toBeDefined();
   });
 
+  it('LIFE-401 forgets the finished Jobs that started first', () => {
+    const jobs = [
+      job('b', { type: 'Complete', started: 1000 }),
+      job('a', { type: 'Complete', started: 3000 }),
+      job('c', { type: 'Failed', started: 2000 }),
+    ];
+    const limits = { successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 };
+    expect(names(plan(cronJob(limits), START, jobs).forget)).toEqual(['b', 'c']);
+  });
+
   it('LIFE-406 starts each run once', () => {
     const status = { lastScheduleTime: formatTime(START + 5 * MINUTE) };
     expect(plan(cronJob({}, status), START + 6 * MINUTE).create).toBeUndefined();

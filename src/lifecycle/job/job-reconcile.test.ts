@@ -37,6 +37,8 @@ describe('counting the pods of a Job', () => {
     const again = plan(job(spec, first.status), [pod('a', 'Succeeded')]);
     expect(again.status.uncountedTerminatedPods).toEqual({ succeeded: ['a'] });
     expect(again.release.length).toBe(1);
+    expect(again.status.succeeded ?? 0).toBe(0);
+    expect(again.status.conditions).toBeUndefined();
     const released = plan(job(spec, first.status), [pod('a', 'Succeeded', { tracked: false })]);
     expect(released.status).toMatchObject({ succeeded: 1, uncountedTerminatedPods: {} });
     const gone = plan(job(spec, first.status), []);
@@ -87,6 +89,7 @@ describe('counting the pods of a Job', () => {
     const { create, release } = plan(leaving, [pod('a', 'Running'), pod('b', 'Failed')]);
     expect(create).toEqual([]);
     expect(release.length).toBe(2);
+    expect(plan(leaving, []).create).toEqual([]);
   });
 
   it('LIFE-361 of a suspended Job are discarded without being counted', () => {

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { formatTime } from '../../api/meta/time.ts';
+import type { ReplicaSet } from '../replicaset/replica-set.ts';
+import type { Deployment } from './deployment.ts';
+import { type DeploymentPlan, planDeployment } from './deployment-reconcile.ts';
+import { deadlineIn } from './deployment-status.ts';
+import { REVISION, TEMPLATE_HASH } from './revisions.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const templateOf = (image: string) => ({
+  metadata: { labels: { app: 'web' } },
+  spec: { containers: [{ name: 'c', image }] },
+});
+const deployment = (spec: object = {}, over: object = {}): Deployment => ({
+  metadata: { name: 'web', namespace: 'n', uid: 'd', generation: 2 },
+  spec: {
+    replicas: 4,
+    selector: { matchLabels: { app: 'web' } },
+    template: templateOf('new'),
+    revisionHistoryLimit: 1,
+    progressDeadlineSeconds: 600,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } },
+    ...spec,
+  },
+  ...over,
+});
+interface Shape {
+  readonly image?: string;
+  readonly size?: number;
+  readonly available?: number;
+  readonly revision?: number;
+  readonly age?: number;
+  readonly desired?: number;
+  readonly over?: object;
+}
+const replicaSet = (
+  name: string,
+  { image = name, size = 0, available = size, revision = 1, age = 0, desired = 4, over = {} }: Shape = {},
+): ReplicaSet => ({
+  metadata: {
+    name,
+    uid: name,
+    generation: 1,
+    creationTimestamp: formatTime(NOW - age * 1000),
+    annotations: {
+      [REVISION]: String(revision),
+      'deployment.kubernetes.io/desired-replicas': String(desired),
+      'deployment.kubernetes.io/max-replicas': String(desired + 1),
+    },
+    ...over,
+  },
+  spec: {
+    replicas: size,
+    template: { ...templateOf(image), metadata: { labels: { app: 'web', [TEMPLATE_HASH]: name } } },
+  },
+  status: { replicas: size, availableReplicas: available, readyReplicas: available, observedGeneration: 1 },
+});
+const plan = (subject: Deployment, all: readonly ReplicaSet[], podsRemain = false): DeploymentPlan =>
+  planDeployment({ deployment: subject, all, podsRemain: () => podsRemain, now: NOW });
+/** `create web-… 2`, `update old 3`. */
+const lines = ({ actions }: DeploymentPlan): string[] =>
+  actions.map(({ verb, replicaSet: { metadata, spec } }) =>
+    verb === 'create' ? `create ${spec?.replicas ?? 0}` : `${verb} ${metadata?.name ?? ''} ${spec?.replicas ?? 0}`,
+  );
+const conditionOf = ({ status }: DeploymentPlan, type: string) => status.conditions?.find((each) => each.type === type);
+
+describe('a rolling update', () => {
+  it('LIFE-307 makes the new ReplicaSet within the surge', () => {
+    const status = { replicas: 4, readyReplicas: 4, availableReplicas: 4 };
+    const decided = plan(deployment({}, { status }), [replicaSet('old', { size: 4 })]);
+    expect([decided.reason, lines(decided)]).toEqual(['new ReplicaSet', ['create 1']]);
+    expect(decided.revision).toBe('2');
+    expect(conditionOf(decided, 'Progressing')).toMatchObject({ reason: 'NewReplicaSetCreated', status: 'True' });
+  });
+
+  it('LIFE-307 scales up before it scales down, and down within what may be unavailable', () => {
+    const up = [replicaSet('old', { size: 3 }), replicaSet('new', { size: 1, revision: 2 })];
+    expect([plan(deployment(), up).reason, lines(plan(deployment(), up))]).toEqual(['scale up', ['update new 2']]);
+    const down = [replicaSet('old', { size: 4 }), replicaSet('new', { size: 1, revision: 2 })];
+    expect([plan(deployment(), down).reason, lines(plan(deployment(), down))]).toEqual([
+      'scale down',
+      ['update old 2'],
+    ]);
+    const waiting = [replicaSet('old', { size: 3 }), replicaSet('new', { size: 2, available: 0, revision: 2 })];
+    expect(plan(deployment(), waiting)).toMatchObject({ reason: 'as it should be', actions: [] });
+  });
+
+  it('LIFE-302 takes the oldest ReplicaSet of its template, whatever its hash says', () => {
+    const all = [replicaSet('young', { image: 'new', age: 1 }), replicaSet('first', { image: 'new', age: 9, size: 4 })];
+    expect(plan(deployment(), all).actions.filter(({ verb }) => verb === 'create')).toEqual([]);
+    expect(plan(deployment(), all).status.updatedReplicas).toBe(4);
+  });
+
+  it('LIFE-306 raises the revision, and keeps the one before in the history', () => {
+    const all = [replicaSet('old', { size: 1, revision: 7 }), replicaSet('new', { size: 3, revision: 3 })];
+    const update = plan(deployment(), all).actions.find((action) => action.replicaSet.metadata?.name === 'new');
+    expect(update?.replicaSet.metadata?.annotations).toMatchObject({
+      [REVISION]: '8',
+      'deployment.kubernetes.io/revision-history': '3',
+    });
+  });
+
+  it('LIFE-301 does nothing but its status while it is being deleted', () => {
+    const leaving = deployment({}, { metadata: { name: 'web', generation: 3, deletionTimestamp: formatTime(NOW) } });
+    expect(plan(leaving, [replicaSet('old', { size: 4 })])).toMatchObject({
+      reason: 'terminating',
+      actions: [],
+      status: { observedGeneration: 3, replicas: 4 },
+    });
+  });
+
+  it('LIFE-300 makes no new ReplicaSet while it is paused, but scales', () => {
+    const paused = deployment({ paused: true, replicas: 6 });
+    const decided = plan(paused, [replicaSet('old', { size: 4 })]);
+    expect([decided.reason, lines(decided)]).toEqual(['paused', ['update old 6']]);
+    expect(conditionOf(decided, 'Progressing')).toMatchObject({ reason: 'DeploymentPaused', status: 'Unknown' });
+  });
+
+  it('LIFE-313 scales before it goes on, when the number was changed', () => {
+    const all = [replicaSet('old', { size: 3 }), replicaSet('new', { size: 2, revision: 2 })];
+    const decided = plan(deployment({ replicas: 9 }), all);
+    expect([decided.reason, lines(decided)]).toEqual(['scaling', ['update old 6', 'update new 4']]);
+  });
+});
+
+describe('strategy Recreate', () => {
+  const recreate = deployment({ strategy: { type: 'Recreate' } });
+
+  it('LIFE-308 scales the old ones down, waits for their pods, then makes the new one', () => {
+    const running = plan(recreate, [replicaSet('old', { size: 4 })]);
+    expect([running.reason, lines(running)]).toEqual(['scale down', ['update old 0']]);
+    expect(plan(recreate, [replicaSet('old')], true)).toMatchObject({ reason: 'wait for old pods', actions: [] });
+    const counting = { ...replicaSet('old'), status: { replicas: 1, observedGeneration: 1 } };
+    expect(plan(recreate, [counting])).toMatchObject({ reason: 'wait for old pods', actions: [] });
+    const done = plan(recreate, [replicaSet('old')]);
+    expect([done.reason, lines(done)]).toEqual(['new ReplicaSet', ['create 4']]);
+  });
+});
+
+describe('the history of revisions', () => {
+  const complete = { status: { updatedReplicas: 4, replicas: 4, availableReplicas: 4, observedGeneration: 2 } };
+  const current = replicaSet('new', { size: 4, revision: 9 });
+
+  it('LIFE-309 keeps the newest, and deletes none that has or says pods', () => {
+    const old = [1, 2, 3].map((revision) => replicaSet(`old${revision}`, { revision }));
+    expect(lines(plan(deployment({}, complete), [...old, current]))).toEqual(['delete old1 0', 'delete old2 0']);
+    const busy = { ...old[0]!, status: { replicas: 1, observedGeneration: 1 } };
+    const unobserved = { ...old[1]!, status: { replicas: 0, observedGeneration: 0 } };
+    expect(lines(plan(deployment({}, complete), [busy, unobserved, old[2]!, current]))).toEqual([]);
+  });
+
+  it('LIFE-309 stays while the rollout goes on, and where the limit is none', () => {
+    const old = [1, 2, 3].map((revision) => replicaSet(`old${revision}`, { revision }));
+    const slow = { ...current, status: { replicas: 4, availableReplicas: 3, observedGeneration: 1 } };
+    expect(lines(plan(deployment(), [...old, slow]))).toEqual([]);
+    const unlimited = deployment({ revisionHistoryLimit: 2 ** 31 - 1 }, complete);
+    expect(lines(plan(unlimited, [...old, current]))).toEqual([]);
+  });
+
+  it('LIFE-309 leaves a ReplicaSet alone that is being deleted', () => {
+    const leaving = replicaSet('old1', { over: { deletionTimestamp: formatTime(NOW) } });
+    const all = [leaving, replicaSet('old2', { revision: 2 }), current];
+    expect(lines(plan(deployment({}, complete), all))).toEqual([]);
+  });
+});
+
+describe('the status of a Deployment', () => {
+  it('LIFE-314 is available while no more are missing than may', () => {
+    const available = (count: number) =>
+      conditionOf(plan(deployment(), [replicaSet('new', { size: 4, available: count })]), 'Available')?.status;
+    expect([available(4), available(3), available(2)]).toEqual(['True', 'True', 'False']);
+  });
+
+  it('LIFE-314 says that its deadline has passed, and when to look', () => {
+    const since = (seconds: number) => ({
+      status: {
+        replicas: 4,
+        updatedReplicas: 4,
+        readyReplicas: 3,
+        availableReplicas: 3,
+        observedGeneration: 2,
+        conditions: [
+          {
+            type: 'Progressing',
+            status: 'True' as const,
+            reason: 'ReplicaSetUpdated',
+            lastUpdateTime: formatTime(NOW - seconds * 1000),
+          },
+        ],
+      },
+    });
+    const stuck = [replicaSet('new', { size: 4, available: 3 })];
+    expect(conditionOf(plan(deployment({}, since(599)), stuck), 'Progressing')?.reason).toBe('ReplicaSetUpdated');
+    expect(conditionOf(plan(deployment({}, since(601)), stuck), 'Progressing')).toMatchObject({
+      reason: 'ProgressDeadlineExceeded',
+      status: 'False',
+      message: 'ReplicaSet "new" has timed out progressing.',
+    });
+    const subject = deployment({}, since(500));
+    expect(deadlineIn(subject, subject.status ?? {}, NOW)).toBe(101_000);
+  });
+
+  it('LIFE-314 is complete when every pod is new and available', () => {
+    const all = [replicaSet('new', { size: 4 })];
+    expect(conditionOf(plan(deployment(), all), 'Progressing')).toMatchObject({
+      reason: 'NewReplicaSetAvailable',
+      message: 'ReplicaSet "new" has successfully progressed.',
+    });
+    const old = [...all, replicaSet('old', { size: 1, available: 0 })];
+    expect(conditionOf(plan(deployment(), old), 'Progressing')?.reason).not.toBe('NewReplicaSetAvailable');
+  });
+});
