@@ -216,6 +216,17 @@ export class ContainerdProcess {
     return (await run(ctr, ['-a', join(this.directory, 'c.sock'), '-n', 'k8s.io', ...args])).stdout;
   }
 
+  /** The same with a file as its input. */
+  async ctrWithInput(file: string, ...args: readonly string[]): Promise<void> {
+    const ctr = join(directory, this.release.suite, 'usr/bin/ctr');
+    await run(
+      'sh',
+      ['-c', 'input=$1; shift; exec "$@" < "$input"', 'sh', file, ctr]
+        .concat(['-a', join(this.directory, 'c.sock')])
+        .concat(['-n', 'k8s.io', ...args]),
+    );
+  }
+
   async imageId(name: string): Promise<string | undefined> {
     return (await this.images.imageStatus({ image: { image: name } })).image?.id;
   }

@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
+import { defaultConfiguration } from '../../src/nodegc/config/node-configuration.ts';
 import { ContainerdProcess, containerdReleases, PAUSE_IMAGE } from './containerd-process.ts';
 import { fillerLayer } from './oci-archive.ts';
 
@@ -12,6 +13,20 @@ const root = resolve(import.meta.dirname, '../..');
 const program = join(root, 'dist/kubegc.js');
 const manifest = (name: string): Promise<string> => readFile(join(root, 'docs/manifests', name), 'utf8');
 const MIB = 1 << 20;
+
+/** What `ProtectSystem=strict` with paths to write makes of the file system: these directories can be written, and nothing else. */
+const READ_ONLY = `
+mount --make-rprivate /
+for directory in "$1" "$2" "$3"; do mount --bind "$directory" "$directory"; done
+while read -r _ at _; do
+  case "$at" in
+    "$1"|"$2"|"$3"|/dev|/dev/*|/proc|/proc/*|/sys|/sys/*) ;;
+    *) mount -o remount,bind,ro "$at" ;;
+  esac
+done < /proc/self/mounts
+if touch "$(dirname "$1")/written" /var/written /usr/written 2>/dev/null; then echo 'not read-only' >&2; exit 9; fi
+shift 3
+exec "$@"`;
 
 interface Manifest {
   readonly kind: string;
@@ -79,6 +94,76 @@ describe('the rights of kubegc node', () => {
     expect(await ended(child)).toBe(0);
   });
 
+  it('NODE-231, 140 collects where only the paths of the unit can be written, and leaves the records of a kubelet as they are', async () => {
+    const unit = await manifest('kubegc-node.service');
+    expect(unit).toMatch(/^ProtectSystem=strict$/m);
+    const written = /^ReadWritePaths=(.*)$/m
+      .exec(unit)![1]!
+      .split(' ')
+      .map((path) => path.replace(/^-/, ''));
+    const state = `/var/lib/${/^StateDirectory=(.*)$/m.exec(unit)![1]}`;
+    const { podLogsDir, containerLogsDir, stateFile } = defaultConfiguration;
+    expect([...written, state]).toEqual([podLogsDir.replace(/\/$/, ''), containerLogsDir, dirname(stateFile)]);
+
+    const [own, kubelet] = [
+      join(node.directory, 'state-of-kubegc'),
+      join(node.directory, 'kubelet/image_manager/pulled'),
+    ];
+    await mkdir(own);
+    await mkdir(kubelet, { recursive: true });
+    const record = '{"kind":"ImagePulledRecord","apiVersion":"kubelet.config.k8s.io/v1alpha1"}';
+    await writeFile(join(kubelet, 'sha256-1'), record);
+    const configuration = join(own, 'configuration.yaml');
+    await writeFile(
+      configuration,
+      stringify({
+        apiVersion: 'node.kubegc/v1alpha1',
+        kind: 'NodeGCConfiguration',
+        podLogsDir: node.podLogsDir,
+        containerLogsDir: node.containerLogsDir,
+        stateFile: join(own, 'node-state.json'),
+        imageGCHighThresholdPercent: 30,
+        imageGCLowThresholdPercent: 20,
+        imageMinimumGCAge: '1ms',
+        containerGC: { maxPerPodContainer: 0 },
+      }),
+    );
+    await writeFile(join(own, 'pods.json'), '{"kind":"PodList","items":[]}');
+    await node.import([{ name: 'localhost/unit:1', layers: [node.busybox, fillerLayer(30 * MIB)] }]);
+    const pod = await node.runPod('unit');
+    await node.untilExited(await node.runContainer(pod, 'localhost/unit:1', { command: ['/bin/true'] }));
+    await node.runtime.stopPodSandbox({ podSandboxId: pod.sandboxId });
+    const capabilities = /^CapabilityBoundingSet=(.*)$/m
+      .exec(unit)![1]!
+      .split(' ')
+      .map((name) => `+${name.replace(/^CAP_/, '').toLowerCase()}`);
+    const start = () =>
+      spawn(
+        'unshare',
+        ['-m', 'sh', '-ec', READ_ONLY, 'sh', own, node.podLogsDir, node.containerLogsDir, 'setpriv']
+          .concat(['--bounding-set', ['-all', ...capabilities].join(','), '--inh-caps', '-all', '--no-new-privs'])
+          .concat([process.execPath, program, 'node', 'run', '--mode', 'standalone', '--config', configuration])
+          .concat(['--pods', `file=${join(own, 'pods.json')}`, '--container-runtime-endpoint', node.endpoint]),
+        { stdio: ['ignore', 'pipe', 'pipe'] },
+      );
+    const first = start();
+    expect(await untilReady(first)).toContain('mode standalone');
+    const gone = async (): Promise<boolean> =>
+      (await node.containerIds()).length + (await readdir(node.podLogsDir)).length === 0;
+    for (const until = Date.now() + 60_000; !(await gone()) && Date.now() < until;)
+      await new Promise((go) => setTimeout(go, 50));
+    expect(await gone()).toBe(true);
+    expect(await ended(first)).toBe(0);
+    expect(await readdir(own)).toContain('node-state.json');
+    const second = start();
+    await untilReady(second);
+    for (const until = Date.now() + 60_000; (await node.imageNames()).length > 1 && Date.now() < until;)
+      await new Promise((go) => setTimeout(go, 50));
+    expect(await ended(second)).toBe(0);
+    expect(await node.imageNames()).toEqual([PAUSE_IMAGE]);
+    expect(await readFile(join(kubelet, 'sha256-1'), 'utf8')).toBe(record);
+  });
+
   it('NODE-140 runs with the capabilities of the DaemonSet, which are none, and collects once the mode says so', async () => {
     const documents = parseAllDocuments(await manifest('node-daemonset.yaml')).map((each) => each.toJS() as Manifest);
     const { spec } = documents.find(({ kind }) => kind === 'DaemonSet')!;
@@ -87,7 +172,7 @@ describe('the rights of kubegc node', () => {
     // There is no API server here, and the socket is another one.
     const args = container!.args
       .slice(1)
-      .filter((arg) => !/^--(?:pods|container-runtime-endpoint)=/.test(arg))
+      .filter((arg) => !/^--(?:pods|protect-configmaps|container-runtime-endpoint)=/.test(arg))
       .map((arg) => arg.replace('--mode=audit', '--mode=besideKubelet'));
     await node.import([{ name: 'localhost/unused:1', layers: [node.busybox, fillerLayer(30 * MIB)] }]);
     const thresholds = [

@@ -13,6 +13,7 @@ export interface NodeFlags {
   readonly maximumDeadContainers?: string;
   readonly accounting?: string;
   readonly protect?: readonly string[];
+  readonly protectConfigmaps?: string;
   readonly stateFile?: string;
   readonly pods: string;
   readonly nodeName?: string;
@@ -59,6 +60,10 @@ export const nodeOptions: readonly CommandOption[] = [
     flags: '--protect <REFERENCE>',
     description: 'image that is never removed: a reference, a glob such as quay.io/team/*, a digest or an id',
     repeatable: true,
+  },
+  {
+    flags: '--protect-configmaps <NAMESPACE>',
+    description: 'ConfigMaps there with the label node.kubegc/protect-list are protect lists; needs --pods apiserver',
   },
   {
     flags: '--state-file <FILE>',

@@ -45,7 +45,7 @@ export async function openNode(flags: NodeFlags, terminal: Terminal, options: Op
   try {
     // The client of the API server is loaded only if it provides the pods, to save memory on the node.
     const pods =
-      flags.pods === 'none'
+      flags.pods === 'none' && flags.protectConfigmaps === undefined
         ? noPods
         : await (await import('./open-pods.ts')).openPods(flags, terminal, logger, byHand, stop.signal);
     closers.push(pods.close);
@@ -57,6 +57,7 @@ export async function openNode(flags: NodeFlags, terminal: Terminal, options: Op
       remember: true,
       unknownImages: byHand ? 'asRecorded' : 'new',
       knownPods: pods.known,
+      ...(pods.clusterLists === undefined ? {} : { clusterLists: pods.clusterLists }),
     });
     closers.push(() => Promise.resolve(collection.close()));
     return { collection, configuration, cluster: pods.cluster, close };

@@ -4,8 +4,10 @@ import { systemClock } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import { systemRandom } from '../../base/random/random.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { ReferencePattern } from '../../nodegc/images/reference-pattern.ts';
 import { PodSource } from '../../nodegc/pods/pod-source.ts';
 import { type KnownPod, knownPod, type PodObject } from '../../nodegc/pods/pod-verdicts.ts';
+import { ProtectListSource } from '../../nodegc/protectlists/protect-list-source.ts';
 import { openCluster } from '../command/cluster-access.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
 import type { Terminal } from '../process/terminal.ts';
@@ -19,6 +21,8 @@ export interface Pods {
   readonly known: () => readonly KnownPod[] | undefined;
   /** Undefined without `--pods apiserver`. */
   readonly cluster: { readonly client: RestClient; readonly nodeName: string } | undefined;
+  /** Undefined without `--protect-configmaps`; answers undefined until the lists are known. */
+  readonly clusterLists?: () => readonly ReferencePattern[] | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -30,6 +34,12 @@ export async function openPods(
   wait: boolean,
   stop: AbortSignal,
 ): Promise<Pods> {
+  if (flags.protectConfigmaps !== undefined && flags.pods !== 'apiserver') {
+    throw new CommandError(
+      '--protect-configmaps needs an API server to read them from',
+      'Nothing was removed. Give --pods apiserver as well.',
+    );
+  }
   const nothing = { cluster: undefined, close: () => Promise.resolve() };
   const file = /^file=(.+)$/.exec(flags.pods)?.[1];
   if (file !== undefined) {
@@ -43,7 +53,12 @@ export async function openPods(
   const access = await openCluster({ ...flags, requestTimeout: '60s' } as Parameters<typeof openCluster>[0], terminal);
   const { client } = access;
   const source = new PodSource({ client, clock: systemClock, random: systemRandom, logger, nodeName });
-  const running = source.run(stop);
+  const namespace = flags.protectConfigmaps;
+  const lists =
+    namespace === undefined
+      ? undefined
+      : new ProtectListSource({ client, clock: systemClock, random: systemRandom, logger, namespace, nodeName });
+  const running = Promise.all([source.run(stop), lists?.run(stop)]);
   const close = async (): Promise<void> => {
     await running;
     await access.close();
@@ -51,17 +66,22 @@ export async function openPods(
   if (wait) {
     const bound = AbortSignal.timeout(FIRST_LIST_MS);
     try {
-      await source.waitForSync(bound);
+      await Promise.all([source.waitForSync(bound), lists?.waitForSync(bound)]);
     } catch (error) {
       void close();
       throw new CommandError(
-        `the API server ${access.server} did not list the pods of node ${nodeName} within ${FIRST_LIST_MS / 1000} s`,
+        `the API server ${access.server} did not list the pods of node ${nodeName}${lists === undefined ? '' : ` and the ConfigMaps of ${namespace}`} within ${FIRST_LIST_MS / 1000} s`,
         'Nothing was removed. See --kubeconfig and --node-name.',
         { cause: error },
       );
     }
   }
-  return { known: () => source.pods, cluster: { client, nodeName }, close };
+  return {
+    known: () => source.pods,
+    cluster: { client, nodeName },
+    ...(lists === undefined ? {} : { clusterLists: () => lists.patterns }),
+    close,
+  };
 }
 
 async function readPodList(path: string): Promise<KnownPod[]> {

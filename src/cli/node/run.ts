@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '../../base/time/clock.ts';
-import { kubeletImageCollection } from '../../nodegc/daemon/kubelet-collection.ts';
 import { NodeDaemon } from '../../nodegc/daemon/node-daemon.ts';
 import { NodeMetrics } from '../../nodegc/daemon/node-metrics.ts';
 import type { NodeMode } from '../../nodegc/config/node-configuration.ts';
@@ -16,6 +15,7 @@ import type { Terminal } from '../process/terminal.ts';
 import { untilSignal } from '../process/termination.ts';
 import { engineHeap } from '../up/idle-heap.ts';
 import { findKubelet } from './find-kubelet.ts';
+import { warnOfKubelet } from './kubelet-settings.ts';
 import type { NodeFlags } from './node-options.ts';
 import { nodeSettings } from './node-settings.ts';
 import { openNode, type OpenNode } from './open-node.ts';
@@ -87,6 +87,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
     metrics: new NodeMetrics(metrics, configuration.metrics.kubeletNames),
     memoryFile: configuration.dryRun ? undefined : collection.memoryFile,
     readDisks: () => collection.readDisks(),
+    containerEvents: (until) => collection.runtime.containerEvents(until),
     emit: (event) => recorder?.emit(event),
     onSpan: ({ name, durationMs, error }) =>
       logger.debug('span', { name, durationMs: Math.round(durationMs), ...(error === undefined ? {} : { error }) }),
@@ -121,22 +122,6 @@ function readyText({ collection, configuration }: OpenNode, mode: string, kubele
   const how = configuration.dryRun ? `${mode}, removes nothing` : mode;
   const beside = kubelet === undefined ? '' : `, beside a kubelet (${kubelet})`;
   return `kubegc node is ready: ${name} ${version} at ${configuration.containerRuntimeEndpoint} (mode ${how}${beside})\n`;
-}
-
-/** Warns if the kubelet collects images as well. If its settings cannot be read, says what they should be (NODE-141). */
-async function warnOfKubelet(cluster: OpenNode['cluster'], logger: ReturnType<typeof createLogger>): Promise<void> {
-  const advice =
-    'set imageGCHighThresholdPercent: 100 and imageMaximumGCAge: 0s for the kubelet, so that only one of the two collects images';
-  const configz = await cluster?.client
-    .request({ method: 'GET', path: `/api/v1/nodes/${cluster.nodeName}/proxy/configz`, timeoutMs: 10_000 })
-    .then(
-      ({ body }) => JSON.parse(new TextDecoder().decode(body)) as unknown,
-      () => undefined,
-    );
-  if (configz === undefined) return logger.info(advice);
-  const settings = kubeletImageCollection(configz);
-  if (settings.length > 0)
-    logger.warn(`the kubelet collects images as well: ${advice}`, { kubelet: settings.join(', ') });
 }
 
 async function readToken(path: string): Promise<string> {

@@ -40,12 +40,12 @@ describe('dead snapshots and blobs', () => {
   });
 
   it('NODE-220 explains the snapshot of a container with those below it, and what a record of an image labels', () => {
-    expect(dead({ snapshots: [snapshot('writable', 'top'), ...snapshots], containers: [container('writable')] })).toEqual(
-      [],
-    );
-    expect(dead({ blobs: [blob('note')], images: [image('gone', { 'containerd.io/gc.ref.content': 'note' })] })).toEqual(
-      [],
-    );
+    expect(
+      dead({ snapshots: [snapshot('writable', 'top'), ...snapshots], containers: [container('writable')] }),
+    ).toEqual([]);
+    expect(
+      dead({ blobs: [blob('note')], images: [image('gone', { 'containerd.io/gc.ref.content': 'note' })] }),
+    ).toEqual([]);
   });
 
   it('NODE-220 explains what a lease holds, and follows its labels unless the lease is flat', () => {
@@ -85,21 +85,25 @@ describe('dead snapshots and blobs', () => {
   it('NODE-220 reports a piece exactly when no path leads to it, in any graph, also one with circles', () => {
     const node = fc.nat(7);
     fc.assert(
-      fc.property(fc.array(fc.tuple(node, node), { maxLength: 16 }), fc.array(node, { maxLength: 3 }), (edges, roots) => {
-        const labelsOf = (from: number) =>
-          Object.fromEntries(
-            edges.flatMap(([a, b], n) => (a === from ? [[`containerd.io/gc.ref.content.${n}`, `b${b}`]] : [])),
+      fc.property(
+        fc.array(fc.tuple(node, node), { maxLength: 16 }),
+        fc.array(node, { maxLength: 3 }),
+        (edges, roots) => {
+          const labelsOf = (from: number) =>
+            Object.fromEntries(
+              edges.flatMap(([a, b], n) => (a === from ? [[`containerd.io/gc.ref.content.${n}`, `b${b}`]] : [])),
+            );
+          const all = Array.from({ length: 8 }, (_, n) => blob(`b${n}`, labelsOf(n)));
+          const reached = new Set(roots);
+          for (const from of reached) for (const [a, b] of edges) if (a === from) reached.add(b);
+          const found = deadPieces({ ...nothing, blobs: all, images: roots.map((root) => image(`b${root}`)) });
+          expect(found.map(({ name }) => name)).toEqual(
+            Array.from({ length: 8 }, (_, n) => n)
+              .filter((n) => !reached.has(n))
+              .map((n) => `b${n}`),
           );
-        const all = Array.from({ length: 8 }, (_, n) => blob(`b${n}`, labelsOf(n)));
-        const reached = new Set(roots);
-        for (const from of reached) for (const [a, b] of edges) if (a === from) reached.add(b);
-        const found = deadPieces({ ...nothing, blobs: all, images: roots.map((root) => image(`b${root}`)) });
-        expect(found.map(({ name }) => name)).toEqual(
-          Array.from({ length: 8 }, (_, n) => n)
-            .filter((n) => !reached.has(n))
-            .map((n) => `b${n}`),
-        );
-      }),
+        },
+      ),
     );
   });
 });

@@ -217,6 +217,15 @@ export class CriRuntime implements Runtime {
     );
   }
 
+  async *containerEvents(signal: AbortSignal): AsyncGenerator<void> {
+    try {
+      for await (const _ of this.#runtime.getContainerEvents({}, { signal })) yield;
+    } catch (error) {
+      if (signal.aborted) return;
+      throw callError('container_events', error);
+    }
+  }
+
   async removeImage(id: string, runtimeHandler: string): Promise<void> {
     await this.#unlessMissing(
       'remove_image',

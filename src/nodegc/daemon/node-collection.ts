@@ -14,7 +14,7 @@ import type { DiskLayout } from '../disk/pressure.ts';
 import { settledUsage } from '../disk/settled-usage.ts';
 import type { Removal, RemovalOutcome } from '../images/image-cycle.ts';
 import { ImageManager } from '../images/image-manager.ts';
-import { parseReferencePattern } from '../images/reference-pattern.ts';
+import { parseReferencePattern, type ReferencePattern } from '../images/reference-pattern.ts';
 import { type StaleTag, staleTags } from '../images/stale-tags.ts';
 import type { SharedBytes } from '../images/shared-bytes.ts';
 import type { DiskReading } from '../images/thresholds.ts';
@@ -30,6 +30,8 @@ export interface NodeCollectionOptions {
   readonly metrics?: Metrics;
   /** Undefined until the first complete list of pods. */
   readonly knownPods?: () => readonly KnownPod[] | undefined;
+  /** Protect lists of the cluster, where it has some; undefined until they are known. */
+  readonly clusterLists?: () => readonly ReferencePattern[] | undefined;
   /** Reads and keeps the state file; without it nothing is remembered. */
   readonly remember: boolean;
   /**
@@ -63,6 +65,7 @@ export class NodeCollection {
   readonly #clock: Clock;
   /** References in specs of pods of this node that are not finished (NODE-142). */
   readonly #podImages: () => ReadonlySet<string>;
+  readonly #clusterLists: () => readonly ReferencePattern[] | undefined;
   readonly #reader: ContainerdReader | undefined;
   readonly #close: () => void;
   #stranded: readonly StrandedImageRecord[] = [];
@@ -86,6 +89,7 @@ export class NodeCollection {
     this.files = nodeFileSystem();
     this.#configuration = configuration;
     this.#clock = clock;
+    this.#clusterLists = options.clusterLists ?? (() => []);
     this.#podImages = () =>
       new Set((knownPods() ?? []).filter(({ phase }) => !FINISHED.has(phase)).flatMap(({ images }) => images));
     this.#reader = reader;
@@ -99,6 +103,7 @@ export class NodeCollection {
       readDisk: (settled) => (settled ? settledUsage(readImageDisk, clock) : readImageDisk()),
       ...(reader === undefined ? {} : { readShared: (listed) => this.#readShared(listed) }),
       podImages: this.#podImages,
+      ...(options.clusterLists === undefined ? {} : { clusterLists: options.clusterLists }),
       sandboxImage: info.sandboxImage,
       memory,
       ...(options.onRemoval === undefined ? {} : { onRemoval: options.onRemoval }),
@@ -191,10 +196,12 @@ export class NodeCollection {
   async readStaleTags(): Promise<readonly StaleTag[]> {
     const entries = (await this.#reader?.readEntries()) ?? [];
     const inventory = await this.images.detect();
+    const lists = this.#clusterLists();
+    if (lists === undefined) return [];
     return staleTags({
       inventory,
       podImages: this.#podImages(),
-      protect: this.#configuration.protect.map(parseReferencePattern),
+      protect: [...this.#configuration.protect.map(parseReferencePattern), ...lists],
       sandboxImage: this.info.sandboxImage,
       writtenAt: new Map(entries.map(({ name, writtenAt }) => [name, writtenAt])),
       now: BigInt(Math.trunc(this.#clock.now())) * NANOSECONDS_PER_MS,

@@ -4,8 +4,10 @@ import { MemoryLogger } from '../../base/logs/memory-logger.ts';
 import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../config/node-configuration.ts';
 import { ContainerManager } from '../containers/container-manager.ts';
+import { signalsUnderPressure } from '../disk/pressure.ts';
 import type { NodeEvent } from '../images/image-cycle.ts';
 import { ImageManager } from '../images/image-manager.ts';
+import { decideByThreshold } from '../images/thresholds.ts';
 import { RuntimeCallError } from '../inventory/runtime.ts';
 import type { KnownPod } from '../pods/pod-verdicts.ts';
 import { SimulatedNode } from '../testing/simulated-node.ts';
@@ -49,6 +51,7 @@ function start(
     containers: new ContainerManager({ runtime: node, files: node, configuration, clock, knownPods: () => known }),
     memoryFile: undefined,
     readDisks: async () => ({ nodefs: await node.readDisk(), imagefs: await node.readDisk(), layout: 'one' }),
+    containerEvents: (until) => node.containerEvents(until),
     emit: (event) => void events.push(event),
     onSpan: (span) => void spans.push(span),
   });
@@ -219,6 +222,87 @@ describe('node collection as a service', () => {
     const it = start('besideKubelet', {}, (node) => (node.otherBytes = 820));
     await it.pass(91_000);
     expect(times(it.node.calls, 'listImages')).toBe(4);
+    await it.end();
+  });
+
+  describe('with events of containers', () => {
+    const settings = { evictionHard: {} };
+    it('NODE-223 collects soon after an event when the disk is above the high threshold, not after 5 minutes', async () => {
+      const it = start('standalone', settings, (node) => {
+        image(node, 'i0', 300);
+        node.otherBytes = 300;
+      });
+      await it.pass(100_000);
+      it.node.otherBytes = 600;
+      expect(times(it.node.calls, 'listImages')).toBe(1);
+      it.node.emitEvent();
+      await it.pass(12_000);
+      expect(it.node.images.size).toBe(0);
+      await it.end();
+    });
+
+    it('NODE-223 begins no pass for an event while the disk is below the threshold, and looks once in 10 s', async () => {
+      const it = start('standalone', settings, (node) => (node.otherBytes = 300));
+      await it.pass(100_000);
+      for (let event = 0; event < 50; event++) {
+        it.node.emitEvent();
+        await it.pass(1000);
+      }
+      expect(times(it.node.calls, 'listImages')).toBe(1);
+      await it.end();
+    });
+
+    it('NODE-223 does not begin a pass for each event when the last one could remove nothing', async () => {
+      const it = start('standalone', settings, (node) => (node.otherBytes = 900));
+      await it.pass(1000);
+      const before = times(it.node.calls, 'listImages');
+      for (let event = 0; event < 20; event++) {
+        it.node.emitEvent();
+        await it.pass(1000);
+      }
+      expect(times(it.node.calls, 'listImages')).toBe(before);
+      await it.end();
+    });
+
+    it('NODE-223 reads no events beside a kubelet, for which they are, and none of a runtime that has none', async () => {
+      const beside = start('besideKubelet', settings);
+      await beside.pass(1000);
+      expect(times(beside.node.calls, 'containerEvents')).toBe(0);
+      await beside.end();
+      const without = start('standalone', settings, (node) => {
+        node.eventsFail = new RuntimeCallError('container_events', 'unsupported', 'unknown method');
+      });
+      await without.pass(120_000);
+      expect(times(without.node.calls, 'containerEvents')).toBe(1);
+      await without.end();
+    });
+
+    it('NODE-223, 019 reads the events again after the stream broke off', async () => {
+      const it = start('standalone', settings, (node) => {
+        node.eventsFail = new RuntimeCallError('container_events', 'unreachable', 'gone');
+      });
+      await it.pass(95_000);
+      expect(times(it.node.calls, 'containerEvents')).toBe(4);
+      await it.end();
+    });
+  });
+
+  it('NODE-113 begins to collect images before the default threshold of an eviction is met, because it looks every 30 s', async () => {
+    const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low, evictionHard } = defaultConfiguration;
+    const disk = (available: bigint) => ({ capacity: 1000n, available, inodes: 0n, inodesFree: 0n });
+    // The same point on paper; rounding lets the collection start a little earlier.
+    expect(decideByThreshold(disk(151n), { high, low }).decision).toBe('due');
+    const nodefs = disk(500n);
+    expect(signalsUnderPressure(evictionHard, { nodefs, imagefs: disk(151n) })).toEqual([]);
+    expect(signalsUnderPressure(evictionHard, { nodefs, imagefs: disk(149n) })).toEqual(['imagefs.available']);
+    const it = start('besideKubelet', {}, (node) => {
+      image(node, 'i0', 100);
+      node.otherBytes = 720;
+    });
+    await it.pass(100_000);
+    it.node.otherBytes = 749;
+    await it.pass(31_000);
+    expect([it.node.images.size, it.events]).toEqual([0, []]);
     await it.end();
   });
 

@@ -9,7 +9,7 @@ import type { ContainerManager } from '../containers/container-manager.ts';
 import { type DiskLayout, reclaimSteps, signalsUnderPressure } from '../disk/pressure.ts';
 import type { ImageCycleResult, ImageOperation, NodeEvent } from '../images/image-cycle.ts';
 import type { ImageManager } from '../images/image-manager.ts';
-import type { DiskReading } from '../images/thresholds.ts';
+import { decideByThreshold, type DiskReading } from '../images/thresholds.ts';
 import { RuntimeCallError } from '../inventory/runtime.ts';
 import { CycleEvents } from './cycle-events.ts';
 import type { ImageMemoryFile } from './image-memory-file.ts';
@@ -26,6 +26,10 @@ const SAVE_PERIOD_MS = 60_000;
 const FRUITLESS_PAUSE_MS = 60_000;
 /** Reported once an hour while nothing may be removed (NODE-219). */
 const HOPELESS_EVENT_MS = 3_600_000;
+/** Events of containers lead to one look at the disk in this time (NODE-223). */
+const EVENT_PAUSE_MS = 10_000;
+/** After a stream of events has broken off. */
+const EVENT_RETRY_MS = 30_000;
 
 export interface NodeDaemonOptions {
   readonly configuration: NodeConfiguration;
@@ -42,6 +46,11 @@ export interface NodeDaemonOptions {
     readonly imagefs: DiskReading | undefined;
     readonly layout: DiskLayout;
   }>;
+  /**
+   * Events of containers, to look at the disk early. They are read where no kubelet runs: containerd 1.7 gives each event to one reader only,
+   * and would withhold it from the kubelet.
+   */
+  readonly containerEvents?: (signal: AbortSignal) => AsyncIterable<void>;
   /** A Warning on the Node. */
   readonly emit: (event: NodeEvent) => void;
   /** Called with each pass as it ends (NODE-133). */
@@ -68,6 +77,11 @@ export class NodeDaemon implements Service {
   #hopelessAt = Number.NEGATIVE_INFINITY;
   #savedAt = Number.NEGATIVE_INFINITY;
   #completed = false;
+  /** Ends the pause before the next pass over images. */
+  #wakeImages: () => void = () => undefined;
+  /** A pass that removed nothing is not repeated because of an event sooner. */
+  #noWakeBefore = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
 
   constructor(options: NodeDaemonOptions) {
     this.#options = options;
@@ -81,10 +95,11 @@ export class NodeDaemon implements Service {
   async run(signal: AbortSignal): Promise<void> {
     const { mode, images, logger, configuration } = this.#options;
     images.loopStarts();
-    const loops = [this.#loop(signal, () => this.#imageTurn(signal))];
+    const loops = [this.#imageLoop(signal)];
     if (mode !== 'besideKubelet') loops.push(this.#loop(signal, () => this.#containerTurn(signal)));
     if (mode === 'standalone' && !configuration.dryRun)
       loops.push(this.#loop(signal, () => this.#pressureTurn(signal)));
+    if (mode === 'standalone' && configuration.accounting === 'measured') loops.push(this.#followEvents(signal));
     const stopped = new Promise<void>((settle) => {
       if (signal.aborted) settle();
       else signal.addEventListener('abort', () => settle(), { once: true });
@@ -105,6 +120,50 @@ export class NodeDaemon implements Service {
     while (!signal.aborted) await sleepUnlessAborted(this.#options.clock, await turn(), signal);
   }
 
+  async #imageLoop(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const pauseMs = await this.#imageTurn(signal);
+      const woken = new AbortController();
+      const wake = (): void => woken.abort();
+      this.#wakeImages = wake;
+      signal.addEventListener('abort', wake, { once: true });
+      if (!signal.aborted) await sleepUnlessAborted(this.#options.clock, pauseMs, woken.signal);
+      signal.removeEventListener('abort', wake);
+    }
+  }
+
+  /** Looks at the disk soon after an event (NODE-223). Events are no source of truth: without them the loops do the same later. */
+  async #followEvents(signal: AbortSignal): Promise<void> {
+    const { containerEvents, clock, logger } = this.#options;
+    if (containerEvents === undefined) return;
+    while (!signal.aborted) {
+      try {
+        for await (const _ of containerEvents(signal)) {
+          this.#looking ??= this.#lookSoon(signal).finally(() => (this.#looking = undefined));
+        }
+      } catch (error) {
+        if (!(error instanceof RuntimeCallError)) throw error;
+        if (error.failure === 'unsupported') return;
+        logger.debug('the stream of container events broke off, will retry', { error: error.message });
+      }
+      await sleepUnlessAborted(clock, EVENT_RETRY_MS, signal);
+    }
+    await this.#looking;
+  }
+
+  async #lookSoon(signal: AbortSignal): Promise<void> {
+    const { clock, readDisks, configuration, logger } = this.#options;
+    await sleepUnlessAborted(clock, EVENT_PAUSE_MS, signal);
+    if (signal.aborted || clock.monotonic() < this.#noWakeBefore) return;
+    try {
+      const { imagefs } = await readDisks();
+      const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = configuration;
+      if (imagefs !== undefined && decideByThreshold(imagefs, { high, low }).decision === 'due') this.#wakeImages();
+    } catch (error) {
+      logger.debug('unable to read the disk after an event', { error: messageOf(error) });
+    }
+  }
+
   async #imageTurn(signal: AbortSignal): Promise<number> {
     const { configuration, images, logger } = this.#options;
     if (!imageLoopRuns(configuration)) {
@@ -119,6 +178,9 @@ export class NodeDaemon implements Service {
     }
     const result = await this.#collectImages('garbageCollect', 'periodic', signal);
     this.#completed = true;
+    if ((result?.removed.length ?? 0) === 0) {
+      this.#noWakeBefore = this.#options.clock.monotonic() + FRUITLESS_PAUSE_MS;
+    }
     await this.#save(false);
     const near =
       (result?.usagePercentAfter ?? result?.usagePercent ?? 0) >=

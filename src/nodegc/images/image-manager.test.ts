@@ -5,6 +5,7 @@ import { defaultConfiguration, type NodeConfiguration } from '../config/node-con
 import { HOUR, MINUTE } from '../config/go-duration.ts';
 import { RuntimeCallError } from '../inventory/runtime.ts';
 import { SimulatedNode } from '../testing/simulated-node.ts';
+import { parseReferencePattern, type ReferencePattern } from './reference-pattern.ts';
 import { ImageManager, type ImageManagerOptions } from './image-manager.ts';
 
 const DAY_MS = 86_400_000;
@@ -106,6 +107,25 @@ describe('the image manager', () => {
     node.before = (call) => void (call === 'imageStatus' || named.add('team/app:0'));
     await manager.collect('garbageCollect');
     expect(node.images.size).toBe(1);
+  });
+
+  it('NODE-212 removes nothing before the protect lists of the cluster are known, and spares what one names by now', async () => {
+    const node = nodeWith(950);
+    let lists: ReferencePattern[] | undefined;
+    const { manager } = await aged(node, {}, { clusterLists: () => lists });
+    await manager.collect('garbageCollect');
+    expect(node.images.size).toBe(1);
+    lists = [];
+    let reads = 0;
+    node.before = (call) => {
+      if (call === 'listContainers' && ++reads === 2) lists = [parseReferencePattern('team/*')];
+    };
+    const result = await manager.collect('garbageCollect');
+    expect([node.images.size, result.skipped.map(({ reason }) => reason)]).toEqual([1, ['spared']]);
+    node.before = () => undefined;
+    lists = [];
+    await manager.collect('garbageCollect');
+    expect(node.images.size).toBe(0);
   });
 
   it('NODE-019 changes no record when a list fails, and removes nothing', async () => {

@@ -23,6 +23,8 @@ export interface ImageManagerOptions {
   readonly readShared?: (listed: ReadonlySet<string>) => Promise<SharedBytes | undefined>;
   /** References in specs of pods that are not finished (NODE-142). */
   readonly podImages?: () => ReadonlySet<string>;
+  /** Protect lists of the cluster, where it has some; undefined until they are known (NODE-212). */
+  readonly clusterLists?: () => readonly ReferencePattern[] | undefined;
   readonly sandboxImage?: string | undefined;
   /** Knowledge of an earlier process (NODE-210). */
   readonly memory?: ReadonlyMap<string, ImageMemory>;
@@ -175,10 +177,11 @@ export class ImageManager {
   }
 
   #protections(): Map<string, Protection> {
-    const { configuration, sandboxImage, podImages } = this.#options;
+    const { configuration, sandboxImage, podImages, clusterLists } = this.#options;
     return protections(this.#inventory, {
       sandboxImage,
       ...(podImages === undefined ? {} : { podImages: podImages() }),
+      ...(clusterLists === undefined ? {} : { clusterLists: clusterLists() ?? ('unknown' as const) }),
       protect: this.#patterns,
       keepNewest: configuration.keepNewest,
       scope: configuration.scope,
@@ -264,7 +267,7 @@ export class ImageManager {
 
   /** Reads the users and the pins anew: the plan may be older than a pod that has just started (NODE-041, NODE-142). */
   async #checkAgain(removals: readonly Removal[]): Promise<Map<Removal, RemovalOutcome>> {
-    const { runtime, configuration, podImages } = this.#options;
+    const { runtime, configuration, podImages, clusterLists } = this.#options;
     const containers = await runtime.listContainers();
     const used = new Set(containers.map(({ imageId, runtimeHandler }) => imageKey(imageId, runtimeHandler)));
     const volumes = new Set<string>();
@@ -284,6 +287,8 @@ export class ImageManager {
         if (used.has(key) || names.some((each) => volumes.has(each))) return spare('a container uses it by now');
         if (unreadable !== undefined) return spare('a container does not report which images it mounts');
         if ([...image.tags, ...image.digests].some((each) => named.has(each))) return spare('a pod names it by now');
+        if (clusterLists?.()?.some((pattern) => pattern.matches(image)) === true)
+          return spare('a protect list names it by now');
         const status = await runtime.imageStatus(image.id);
         if (status?.pinned === true) spare('the runtime pins it by now');
       }),

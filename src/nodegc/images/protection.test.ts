@@ -43,6 +43,21 @@ describe('what is never collected', () => {
     );
   });
 
+  it('NODE-040, 226 says by which reference the container was started, where the runtime tells', () => {
+    expect(why([image('a')], {}, [{ ...user('a'), reference: 'shop/web:2' }])).toBe(
+      'a inUse: exited container app of pod shop/web-0, started as shop/web:2',
+    );
+  });
+
+  it('NODE-212 protects what a list of the cluster has, and names the list; every image until the lists are known', () => {
+    const list = { ...parseReferencePattern('team/*'), source: 'ConfigMap kube-system/base' };
+    const images = [image('a', ['team/app:1']), image('b', ['other:1'])];
+    expect(why(images, { clusterLists: [list] })).toBe('a protectList: ConfigMap kube-system/base has "team/*"');
+    expect(why(images, { clusterLists: 'unknown', protect: [parseReferencePattern('other')] })).toBe(
+      'a protectList: the protect lists of the cluster are not known yet; b protectList: the protect list has "other"',
+    );
+  });
+
   it('NODE-041, 033 protects a pinned image, and the image of a sandbox only by that', () => {
     expect(why([image('a', [], { pinned: true })], {})).toBe('a pinned: the runtime reports it as pinned');
   });

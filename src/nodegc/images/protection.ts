@@ -24,6 +24,8 @@ export interface ProtectionFacts {
   /** References in the specs of pods of this node that are not finished (NODE-142). */
   readonly podImages?: ReadonlySet<string>;
   readonly protect?: readonly ReferencePattern[];
+  /** Patterns of the cluster; `unknown` until they are known: no image may go before (NODE-212). */
+  readonly clusterLists?: readonly ReferencePattern[] | 'unknown';
   readonly keepNewest?: Readonly<Record<string, number>>;
   readonly scope?: 'node' | 'cluster';
   /** Some container could not be asked for its volumes: any image that no one is known to use may be one (NODE-217). */
@@ -70,7 +72,8 @@ export function byUse(a: ImageRecord, b: ImageRecord): number {
 
 /** Finds for every record why it is protected; records that are not there may be removed. */
 export function protections(inventory: Inventory, facts: ProtectionFacts = {}): Map<string, Protection> {
-  const { sandboxImage, podImages = new Set(), protect = [], keepNewest = {}, scope = 'node' } = facts;
+  const { sandboxImage, podImages = new Set(), clusterLists = [], keepNewest = {}, scope = 'node' } = facts;
+  const protect = [...(facts.protect ?? []), ...(clusterLists === 'unknown' ? [] : clusterLists)];
   const kept = keptNewest(inventory, keepNewest);
   const result = new Map<string, Protection>();
   for (const record of inventory.values()) {
@@ -87,7 +90,12 @@ export function protections(inventory: Inventory, facts: ProtectionFacts = {}): 
         if (named(record, reference)) return { rule: 'podSpec', detail: `a pod of this node names ${reference}` };
       }
       const pattern = protect.find((each) => each.matches(record.image));
-      if (pattern !== undefined) return { rule: 'protectList', detail: `the protect list has "${pattern.text}"` };
+      if (pattern !== undefined) {
+        const { source = 'the protect list', text } = pattern;
+        return { rule: 'protectList', detail: `${source} has "${text}"` };
+      }
+      if (clusterLists === 'unknown')
+        return { rule: 'protectList', detail: 'the protect lists of the cluster are not known yet' };
       const newest = kept.get(record.key);
       if (newest !== undefined) return { rule: 'keepNewest', detail: newest };
       if (scope === 'cluster' && record.lastUsed === undefined) {

@@ -27,6 +27,8 @@ function spellings(reference: string): string[] {
 
 export interface ReferencePattern {
   readonly text: string;
+  /** The object that has it; undefined: the settings of this node. */
+  readonly source?: string;
   matches(image: RuntimeImage): boolean;
 }
 

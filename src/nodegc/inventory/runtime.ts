@@ -73,6 +73,8 @@ export interface Runtime {
   removeContainer(id: string): Promise<void>;
   stopSandbox(id: string): Promise<void>;
   removeSandbox(id: string): Promise<void>;
+  /** Yields at each event of a container, until `signal` is aborted. An event says only that it is time to look. */
+  containerEvents(signal: AbortSignal): AsyncIterable<void>;
   /** Removes the image with all its tags. Is never cancelled once sent (NODE-228). */
   removeImage(id: string, runtimeHandler: string): Promise<void>;
 }

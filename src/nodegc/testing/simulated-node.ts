@@ -58,6 +58,9 @@ export class SimulatedNode implements Runtime, FileSystem {
   freesLate = false;
   sandboxImage: string | undefined;
   before: BeforeCall = () => undefined;
+  /** A runtime without events ends its stream at once, with this error. */
+  eventsFail: Error | undefined;
+  #onEvent: () => void = () => undefined;
   #late = 0;
 
   static key(image: { readonly id: string; readonly runtimeHandler?: string }): string {
@@ -193,6 +196,21 @@ export class SimulatedNode implements Runtime, FileSystem {
       if (container.sandboxId === id) this.violations.push(`removed the sandbox ${id} with container ${container.id}`);
     }
     this.sandboxes.delete(id);
+  }
+
+  /** Tells readers of events that something happened to a container. */
+  emitEvent(): void {
+    this.#onEvent();
+  }
+
+  async *containerEvents(signal: AbortSignal): AsyncGenerator<void> {
+    this.calls.push('containerEvents');
+    if (this.eventsFail !== undefined) throw this.eventsFail;
+    signal.addEventListener('abort', () => this.#onEvent(), { once: true });
+    while (!signal.aborted) {
+      await new Promise<void>((settle) => (this.#onEvent = settle));
+      if (!signal.aborted) yield;
+    }
   }
 
   async removeImage(id: string, runtimeHandler: string): Promise<void> {
