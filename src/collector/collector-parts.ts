@@ -1,3 +1,4 @@
+import { BoundedLog } from '../base/logs/bounded-log.ts';
 import { RestMapper } from '../api/meta/rest-mapper.ts';
 import { EventRecorder } from '../client/events/event-recorder.ts';
 import { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
@@ -6,6 +7,7 @@ import { HeldDeletions } from './breaker/held-deletions.ts';
 import { DecisionJournal } from './decision-journal.ts';
 import { DEFAULTS, type GarbageCollectorOptions } from './garbage-collector-options.ts';
 import { GraphWriter } from './graph-writer.ts';
+import type { ApplyOutcome } from './graph/effect.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
 import { HeldLists } from './held-lists.ts';
 import { LeadershipTerm } from './leadership-term.ts';
@@ -17,6 +19,9 @@ import { startMonitor } from './monitors/start-monitor.ts';
 import { collectorGauges, collectorMetrics, forgetVanished } from './observation/collector-metrics.ts';
 import { ConsistencyCheck } from './observation/consistency-check.ts';
 import { InvalidNamespaceReports } from './observation/invalid-namespace-reports.ts';
+import { PassingCascades } from './observation/terminating/passing-cascades.ts';
+import { TerminatingObjects, terminatingGauges } from './observation/terminating/terminating-objects.ts';
+import { TerminatingReports } from './observation/terminating/terminating-reports.ts';
 import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import { DeleteOptionsSupport } from './operations/delete-options-support.ts';
 import { PatchSupport } from './operations/patch-support.ts';
@@ -30,6 +35,7 @@ import { AwaitedNews } from './workers/awaited-news.ts';
 import { Backlog } from './workers/backlog.ts';
 import { OrphanRecords } from './workers/orphan-records.ts';
 import { WorkGate } from './workers/work-gate.ts';
+import type { GraphEvent } from './types/event.ts';
 
 /** Name of the component in Events (COL-144). */
 const COMPONENT = 'garbage-collector-controller';
@@ -42,6 +48,9 @@ export interface CollectorParts extends WorkerParts {
   readonly consistency: ConsistencyCheck;
   readonly intake: MonitorIntake;
   readonly term: LeadershipTerm;
+  /** Undefined unless terminating objects are reported. */
+  readonly cascades: PassingCascades | undefined;
+  readonly reports: TerminatingReports | undefined;
 }
 
 /** `started`: whether the workers have been started. */
@@ -143,6 +152,13 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
   });
   // One object for all monitors: its columns are those of the last object read, and `apply` reads them at once.
   const reader = new ObjectReader(graph);
+  const terminating = new TerminatingObjects(graph, clock);
+  const { cascades, reports } = terminatingLog(options, { graph, gate, terminating });
+  const observed = (event: GraphEvent): ApplyOutcome => {
+    const outcome = cascades === undefined ? writer.apply(event) : cascades.take(event, writer.apply);
+    terminating.take(event);
+    return outcome;
+  };
   const monitors: Monitors = new Monitors(
     (offered, tell, newest) =>
       startMonitor(offered, {
@@ -151,7 +167,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
         random,
         logger,
         reader,
-        apply: writer.apply,
+        apply: observed,
         vanishLimit: () => lists.absences.limitOf(monitoredResourceOf(offered)),
         tell,
         newest,
@@ -184,7 +200,8 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
       awaitedNews.forgetShown();
     },
   });
-  collectorGauges(registry, { clock, graph, queues, monitors, kinds, calls, heldAbsences: lists.absences });
+  terminatingGauges(registry, terminating);
+  collectorGauges(registry, { graph, queues, monitors, kinds, calls, heldAbsences: lists.absences });
   const term = new LeadershipTerm({
     clock,
     logger,
@@ -234,5 +251,24 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     consistency,
     intake,
     term,
+    cascades,
+    reports,
+  };
+}
+
+/** Lines about terminating objects and cascades: so many at once, then one in this time. */
+const TERMINATING_LINES = { burst: 50, everyMs: 1000 } as const;
+
+function terminatingLog(
+  { client, clock, logger, terminatingObjects = 'counted' }: GarbageCollectorOptions,
+  parts: { readonly graph: OwnershipGraph; readonly gate: WorkGate; readonly terminating: TerminatingObjects },
+): Pick<CollectorParts, 'cascades' | 'reports'> {
+  if (terminatingObjects === 'counted') return { cascades: undefined, reports: undefined };
+  const { graph, gate, terminating } = parts;
+  const log = new BoundedLog({ logger, clock, ...TERMINATING_LINES });
+  const leads = (): boolean => gate.isOpen;
+  return {
+    cascades: new PassingCascades({ graph, clock, log, logs: leads }),
+    reports: new TerminatingReports({ client, graph, clock, terminating, log, reports: leads }),
   };
 }

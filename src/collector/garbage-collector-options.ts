@@ -75,6 +75,11 @@ export interface GarbageCollectorOptions {
    * collector does the work, and its writes come back as watch events. Default `allowed`.
    */
   readonly writes?: 'allowed' | 'withheld';
+  /**
+   * `reported`: also logs one line about each object that has terminated for 30 s, with what holds it and who set its finalizers, which costs
+   * one GET, and one line about each cascade that has passed. Default `counted`: in metrics only.
+   */
+  readonly terminatingObjects?: 'counted' | 'reported';
   /** Called with every decision after it was carried out. */
   readonly onDecision?: (decision: CarriedOut) => void;
 }

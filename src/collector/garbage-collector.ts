@@ -86,11 +86,12 @@ export class GarbageCollector implements Service {
         stopping.abort();
       });
     const { client, clock, logger, workers: when } = this.#options;
-    const { queues, gate, monitors, resourceSync, deleteOptions, term, intake, lists } = this.#parts;
+    const { queues, gate, monitors, resourceSync, deleteOptions, term, intake, lists, cascades, reports } = this.#parts;
     const services = [
       supervised(resourceSync.run(stopping.signal)),
       supervised(deleteOptions.learn(client, { clock, logger, signal: stopping.signal })),
       supervised(this.consistency.run(stopping.signal)),
+      ...(reports === undefined ? [] : [supervised(reports.run(stopping.signal))]),
       supervised(when === 'whenLeading' ? term.sweepBacklog(stopping.signal) : this.lead(stopping.signal)),
     ];
     await this.#waitForMonitors(stopping.signal);
@@ -103,6 +104,7 @@ export class GarbageCollector implements Service {
     await Promise.all(services);
     await monitors.stop();
     lists.stop();
+    cascades?.stop();
     await intake.stop();
     this.#foreign?.throwIfAborted();
     if (failures.length > 0) throw failures[0];

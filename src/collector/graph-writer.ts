@@ -1,6 +1,5 @@
 import type { Clock } from '../base/time/clock.ts';
 import type { Counter, Metrics } from '../base/metrics/metrics.ts';
-import { formatUuid } from '../base/random/uuid.ts';
 import { queueMetrics } from '../workqueue/metrics.ts';
 import type { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
 import { apply } from './graph/apply.ts';
@@ -14,7 +13,7 @@ import type {
 } from './graph/effect.ts';
 import type { GraphEvent } from './types/event.ts';
 import type { Uid } from './types/identity.ts';
-import type { ObjectColumns } from './types/object-columns.ts';
+import { type ObjectColumns, uidOfColumns } from './types/object-columns.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
 import { parseWorkKey, workKey } from './queues/work-key.ts';
 import { type OnQueued, QUEUE_NAMES, type Queues } from './queues/queues.ts';
@@ -192,9 +191,4 @@ function uidOf(event: GraphEvent): Uid | undefined {
     default:
       return undefined;
   }
-}
-
-function uidOfColumns({ bytes, uidIsText, uidStart, uidEnd, uid0, uid1, uid2, uid3 }: ObjectColumns): Uid {
-  if (!uidIsText) return formatUuid(uid0, uid1, uid2, uid3);
-  return Buffer.from(bytes.buffer, bytes.byteOffset + uidStart, uidEnd - uidStart).toString('latin1');
 }

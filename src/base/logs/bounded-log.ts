@@ -10,7 +10,7 @@ export interface BoundedLogOptions {
   readonly everyMs: number;
 }
 
-/** Limits warnings that may come in thousands: some are logged with the number of those left out. The rest goes to `debug`. */
+/** Limits lines that may come in thousands: some are logged with the number of those left out. The rest goes to `debug`. */
 export class BoundedLog {
   readonly #options: BoundedLogOptions;
   #tokens: number;
@@ -24,6 +24,14 @@ export class BoundedLog {
   }
 
   warn(message: string, fields: LogFields = {}): void {
+    this.#line('warn', message, fields);
+  }
+
+  info(message: string, fields: LogFields = {}): void {
+    this.#line('info', message, fields);
+  }
+
+  #line(level: 'warn' | 'info', message: string, fields: LogFields): void {
     const { logger, clock, burst, everyMs } = this.#options;
     const now = clock.monotonic();
     this.#tokens = Math.min(burst, this.#tokens + (now - this.#last) / everyMs);
@@ -35,6 +43,6 @@ export class BoundedLog {
     this.#tokens--;
     const leftOut = this.#leftOut;
     this.#leftOut = 0;
-    logger.warn(message, leftOut === 0 ? fields : { ...fields, leftOut });
+    logger[level](message, leftOut === 0 ? fields : { ...fields, leftOut });
   }
 }

@@ -180,6 +180,7 @@ function assemble(options: {
     orphanRecords,
     unservedVersions,
     deletionLimits,
+    terminatingObjects: 'reported',
     ...(explain
       ? {
           onDecision: (decision) => {

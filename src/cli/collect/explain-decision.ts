@@ -1,5 +1,6 @@
 import type { LogFields } from '../../base/logs/logger.ts';
 import type { Action } from '../../collector/decide/actions.ts';
+import { objectName } from '../../collector/observation/terminating/object-name.ts';
 import { sentenceOf } from '../../collector/types/reasons.ts';
 import { tookEffect } from '../../collector/workers/accepted-writes.ts';
 import type { ActionResult, CarriedOut } from '../../collector/workers/decision.ts';
@@ -40,12 +41,6 @@ function tookPlace({ answered, withheld }: ActionResult): boolean {
 
 function wordsOf(results: readonly ActionResult[]): string {
   return results.map(({ action }) => actionWord(action)).join(', ');
-}
-
-/** `Pod default/web-1`, `ReplicaSet.apps default/web`, `Node n1` */
-function objectName({ apiVersion, kind, namespace, name }: NonNullable<CarriedOut['identity']>): string {
-  const group = apiVersion.includes('/') ? `.${apiVersion.slice(0, apiVersion.indexOf('/'))}` : '';
-  return `${kind}${group} ${namespace === '' ? '' : `${namespace}/`}${name}`;
 }
 
 function actionWord(action: Action): string {

@@ -1,7 +1,5 @@
-import type { Clock } from '../../base/time/clock.ts';
 import type { Counter, Metrics } from '../../base/metrics/metrics.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Uid } from '../types/identity.ts';
 import type { KindMapper } from '../resources/kind-mapper.ts';
 import type { Monitors } from '../monitors/monitors.ts';
 import type { AdaptiveConcurrency } from '../operations/adaptive-concurrency.ts';
@@ -83,7 +81,6 @@ export function forgetVanished(metrics: CollectorMetrics, served: (resource: str
 }
 
 export interface ObservedParts {
-  readonly clock: Clock;
   readonly graph: Graph;
   readonly queues: Queues;
   readonly monitors: Monitors;
@@ -95,7 +92,7 @@ export interface ObservedParts {
 /** What is there at the moment of a scrape, and what is stuck (BETTER-21). Costs a scrape one walk over the graph. */
 export function collectorGauges(
   metrics: Metrics,
-  { clock, graph, queues, monitors, kinds, calls, heldAbsences }: ObservedParts,
+  { graph, queues, monitors, kinds, calls, heldAbsences }: ObservedParts,
 ): void {
   metrics.gauge({
     name: 'kubegc_collector_graph_nodes',
@@ -107,17 +104,6 @@ export function collectorGauges(
       gauge.set(virtual, { state: 'virtual' });
       gauge.set(gone, { state: 'gone' });
     },
-  });
-  const waiting = new WaitingOwners(graph, clock);
-  metrics.gauge({
-    name: 'kubegc_collector_waiting_owners',
-    help: 'Objects that are being deleted and wait for their dependents',
-    collect: (gauge) => gauge.set(waiting.look().count),
-  });
-  metrics.gauge({
-    name: 'kubegc_collector_oldest_waiting_owner_seconds',
-    help: 'For how long the oldest of them has been seen to wait, since the first scrape that saw it',
-    collect: (gauge) => gauge.set(waiting.look().oldestMs / 1000),
   });
   metrics.gauge({
     name: 'kubegc_collector_delayed_keys',
@@ -188,31 +174,4 @@ function unresolvableReferences(graph: Graph, kinds: KindMapper): number {
 function servedKind(graph: Graph, kinds: KindMapper, kind: number): boolean {
   const { apiVersion, kind: name } = graph.kindOf(kind);
   return kinds.knows(apiVersion, name);
-}
-
-/** Since when each waiting owner has been seen to wait. Bounded by the owners that wait. */
-class WaitingOwners {
-  readonly #graph: Graph;
-  readonly #clock: Clock;
-  #since = new Map<Uid, number>();
-
-  constructor(graph: Graph, clock: Clock) {
-    this.#graph = graph;
-    this.#clock = clock;
-  }
-
-  look(): { readonly count: number; readonly oldestMs: number } {
-    const now = this.#clock.monotonic();
-    const seen = new Map<Uid, number>();
-    let oldest = now;
-    this.#graph.forEachNode((id) => {
-      if (!this.#graph.isWaiting(id)) return;
-      const uid = this.#graph.uidAt(id);
-      const since = this.#since.get(uid) ?? now;
-      seen.set(uid, since);
-      oldest = Math.min(oldest, since);
-    });
-    this.#since = seen;
-    return { count: seen.size, oldestMs: now - oldest };
-  }
 }

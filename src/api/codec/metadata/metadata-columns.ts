@@ -32,6 +32,8 @@ export class MetadataColumns {
 
   /** `deletionTimestamp` is set. */
   deleting = false;
+  /** `deletionTimestamp` in seconds since 1970; NaN without one, and for one that is before 1970 or no time. */
+  deletionSeconds = Number.NaN;
   foregroundFinalizer = false;
   orphanFinalizer = false;
   /** There are finalizers besides these two. */
@@ -55,6 +57,7 @@ export class MetadataColumns {
     this.resourceVersion = Number.NaN;
     this.resourceVersionStart = this.resourceVersionEnd = 0;
     this.deleting = false;
+    this.deletionSeconds = Number.NaN;
     this.foregroundFinalizer = false;
     this.orphanFinalizer = false;
     this.otherFinalizers = false;

@@ -77,6 +77,7 @@ export function readMetadataFromJson(columns: MetadataColumns, bytes: Uint8Array
   from = append(meta.resourceVersion, 'resourceVersion');
   setResourceVersion(columns, scratch, from, used);
   columns.deleting = meta.deletionTimestamp !== undefined && meta.deletionTimestamp !== null;
+  if (typeof meta.deletionTimestamp === 'string') columns.deletionSeconds = secondsOf(meta.deletionTimestamp);
   for (const finalizer of listOf(meta.finalizers, 'finalizers')) {
     if (typeof finalizer !== 'string')
       throw new MetadataJsonError('metadata.finalizers holds something else than strings');
@@ -125,6 +126,11 @@ function parsePrefix(text: string): Metadata | undefined {
   if (typeof meta !== 'object' || meta === null) return undefined;
   const { uid, name, resourceVersion } = meta;
   return uid !== undefined && name !== undefined && resourceVersion !== undefined ? meta : undefined;
+}
+
+function secondsOf(time: string): number {
+  const seconds = Math.floor(Date.parse(time) / 1000);
+  return seconds < 0 ? Number.NaN : seconds;
 }
 
 function readOwner(columns: MetadataColumns, owner: Owner): void {

@@ -35,6 +35,7 @@ interface Facts {
   namespace: string;
   resourceVersion: number;
   deleting: boolean;
+  deletionSeconds: number;
   foreground: boolean;
   orphan: boolean;
   others: number;
@@ -58,6 +59,7 @@ function factsOf(reader: MetadataReader): Facts {
     namespace: reader.text(reader.namespaceStart, reader.namespaceEnd),
     resourceVersion: reader.resourceVersion,
     deleting: reader.deleting,
+    deletionSeconds: reader.deletionSeconds,
     foreground: reader.foregroundFinalizer,
     orphan: reader.orphanFinalizer,
     others: reader.otherFinalizerCount,
@@ -80,6 +82,11 @@ function factsOf(reader: MetadataReader): Facts {
   };
 }
 
+function secondsOf(time: string | null | undefined): number {
+  const seconds = Math.floor(Date.parse(time ?? '') / 1000);
+  return seconds < 0 ? Number.NaN : seconds;
+}
+
 /** The same from an object that another decoder made. */
 function expectedFacts(meta: ObjectMeta): Facts {
   const finalizers = meta.finalizers ?? [];
@@ -91,6 +98,7 @@ function expectedFacts(meta: ObjectMeta): Facts {
     resourceVersion:
       /^(?:0|[1-9]\d*)$/.test(version) && Number.isSafeInteger(Number(version)) ? Number(version) : Number.NaN,
     deleting: 'deletionTimestamp' in meta,
+    deletionSeconds: secondsOf(meta.deletionTimestamp),
     foreground: finalizers.includes(FINALIZER_FOREGROUND),
     orphan: finalizers.includes(FINALIZER_ORPHAN),
     others: finalizers.filter((name) => name !== FINALIZER_FOREGROUND && name !== FINALIZER_ORPHAN).length,

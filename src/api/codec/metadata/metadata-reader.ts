@@ -277,6 +277,8 @@ function scanObjectMeta(columns: MetadataColumns, end: number): void {
         break;
       case 74:
         columns.deleting = true;
+        at = start;
+        columns.deletionSeconds = scanSeconds(valueEnd);
         break;
       case 106:
         columns.addUnreadOwner(start, valueEnd);
@@ -294,6 +296,20 @@ function scanObjectMeta(columns: MetadataColumns, end: number): void {
     i = valueEnd;
   }
   at = end;
+}
+
+/** Field 1 of a Time: its seconds since 1970. */
+function scanSeconds(end: number): number {
+  let seconds = Number.NaN;
+  while (at < end) {
+    const tag = tagAt(end);
+    if (tag === 8) {
+      const value = varint(end);
+      // A time before 1970 is a negative number, which no server sets.
+      seconds = value < 2 ** 53 ? value : Number.NaN;
+    } else skip(tag, end);
+  }
+  return seconds;
 }
 
 function scanOwnerReference(columns: MetadataColumns, owner: number, end: number): void {

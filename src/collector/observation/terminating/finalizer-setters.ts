@@ -1,0 +1,39 @@
+/** An entry of `metadata.managedFields`, as far as it is read. */
+export interface ManagedFieldsEntry {
+  readonly manager?: unknown;
+  readonly operation?: unknown;
+  readonly time?: unknown;
+  readonly fieldsV1?: unknown;
+}
+
+/** The holder of one finalizer. */
+export interface SetFinalizer {
+  readonly finalizer: string;
+  /** The manager that owns the finalizer, with its operation and time; undefined if no manager does. */
+  readonly setBy: string | undefined;
+}
+
+/** Who set each finalizer, as `metadata.managedFields` tells. An entry of another shape tells nothing. */
+export function finalizerSetters(finalizers: unknown, managedFields: unknown): readonly SetFinalizer[] {
+  const names = Array.isArray(finalizers) ? finalizers.filter((name) => typeof name === 'string') : [];
+  const entries: readonly ManagedFieldsEntry[] = Array.isArray(managedFields) ? managedFields.filter(isObject) : [];
+  return names.map((finalizer) => {
+    const owner = entries.find(({ fieldsV1 }) => owns(fieldsV1, finalizer));
+    return { finalizer, setBy: owner === undefined ? undefined : describe(owner) };
+  });
+}
+
+function owns(fieldsV1: unknown, finalizer: string): boolean {
+  const metadata = isObject(fieldsV1) ? fieldsV1['f:metadata'] : undefined;
+  const finalizers = isObject(metadata) ? metadata['f:finalizers'] : undefined;
+  return isObject(finalizers) && Object.hasOwn(finalizers, `v:${JSON.stringify(finalizer)}`);
+}
+
+function describe({ manager, operation, time }: ManagedFieldsEntry): string {
+  const at = typeof time === 'string' ? ` at ${time}` : '';
+  return `${typeof manager === 'string' ? manager : 'a manager without a name'} (${String(operation)}${at})`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,111 @@
+import type { Clock } from '../../../base/time/clock.ts';
+import type { Metrics } from '../../../base/metrics/metrics.ts';
+import type { Graph, NodeId } from '../../graph/graph.ts';
+import type { GraphEvent } from '../../types/event.ts';
+import type { Uid } from '../../types/identity.ts';
+import { uidOfColumns } from '../../types/object-columns.ts';
+import { type Holder, HOLDERS, holdersOf } from './holder.ts';
+
+/** The most objects whose deletionTimestamp is kept. More of them are counted, but their age is not known. */
+const MOST = 100_000;
+
+/** Since when objects terminate: the graph has the rest. Bound: {@link MOST} uids. */
+export class TerminatingObjects {
+  readonly #graph: Graph;
+  readonly #clock: Clock;
+  /** Seconds since 1970; the oldest entry comes first. */
+  readonly #since = new Map<Uid, number>();
+
+  constructor(graph: Graph, clock: Clock) {
+    this.#graph = graph;
+    this.#clock = clock;
+  }
+
+  /** Takes an event of a monitor. Costs one comparison unless the object terminates or an object is gone. */
+  take(event: GraphEvent): void {
+    if (event.type === 'observedColumns') {
+      if (!event.columns.deleting) return;
+      const uid = uidOfColumns(event.columns);
+      // A deletion that is repeated with a shorter grace period brings the timestamp forward.
+      if (this.#since.size < MOST || this.#since.has(uid)) this.#since.set(uid, event.columns.deletionSeconds);
+    } else if (event.type === 'deletedColumns' && this.#since.size > 0) {
+      this.#since.delete(uidOfColumns(event.columns));
+    }
+  }
+
+  /** `deletionTimestamp` in ms since 1970; undefined where it is not known. */
+  sinceOf(uid: Uid): number | undefined {
+    const seconds = this.#since.get(uid);
+    return seconds === undefined || Number.isNaN(seconds) ? undefined : seconds * 1000;
+  }
+
+  /** For how long an object terminates, in ms; 0 while its grace period lasts, and where its deletionTimestamp is not known. */
+  ageOf(uid: Uid): number {
+    const since = this.sinceOf(uid);
+    return since === undefined ? 0 : Math.max(0, this.#clock.now() - since);
+  }
+
+  /** Calls back once for each terminating object whose age is known, the one that was seen first at first. O(terminating objects). */
+  forEach(visit: (id: NodeId, uid: Uid) => void): void {
+    for (const uid of this.#since.keys()) {
+      const id = this.#graph.find(uid);
+      // A read or a relist showed that it is gone, or a restored server took its deletion back.
+      if (id < 0 || !this.#graph.isBeingDeleted(id)) this.#since.delete(uid);
+      else visit(id, uid);
+    }
+  }
+
+  /** How many objects each holder holds, and the age of the oldest, ms. O(nodes). */
+  byHolder(): ReadonlyMap<Holder, { readonly count: number; readonly oldestMs: number }> {
+    const found = new Map(HOLDERS.map((holder) => [holder, { count: 0, oldestMs: 0 }]));
+    this.#graph.forEachNode((id) => {
+      if (!this.#graph.isBeingDeleted(id)) return;
+      const held = found.get(holdersOf(this.#graph, id)[0])!;
+      held.count++;
+      held.oldestMs = Math.max(held.oldestMs, this.ageOf(this.#graph.uidAt(id)));
+    });
+    return found;
+  }
+
+  /** Owners that wait for their dependents, and the age of the oldest, ms. O(nodes). */
+  waitingOwners(): { readonly count: number; readonly oldestMs: number } {
+    let count = 0;
+    let oldestMs = 0;
+    this.#graph.forEachNode((id) => {
+      if (!this.#graph.isWaiting(id)) return;
+      count++;
+      oldestMs = Math.max(oldestMs, this.ageOf(this.#graph.uidAt(id)));
+    });
+    return { count, oldestMs };
+  }
+}
+
+/** The gauges of terminating objects (BETTER-21). Each costs a scrape one walk over the graph. */
+export function terminatingGauges(metrics: Metrics, terminating: TerminatingObjects): void {
+  metrics.gauge({
+    name: 'kubegc_collector_waiting_owners',
+    help: 'Objects that are being deleted and wait for their dependents',
+    collect: (gauge) => gauge.set(terminating.waitingOwners().count),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_oldest_waiting_owner_seconds',
+    help: 'Time since the deletionTimestamp of the oldest of them',
+    collect: (gauge) => gauge.set(terminating.waitingOwners().oldestMs / 1000),
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_terminating_objects',
+    help: 'Objects that are being deleted, by the holder that explains most',
+    labelNames: ['held_by'],
+    collect: (gauge) => {
+      for (const [holder, { count }] of terminating.byHolder()) gauge.set(count, { held_by: holder });
+    },
+  });
+  metrics.gauge({
+    name: 'kubegc_collector_oldest_terminating_object_seconds',
+    help: 'Time since the deletionTimestamp of the oldest of them, by holder',
+    labelNames: ['held_by'],
+    collect: (gauge) => {
+      for (const [holder, { oldestMs }] of terminating.byHolder()) gauge.set(oldestMs / 1000, { held_by: holder });
+    },
+  });
+}

@@ -1,0 +1,40 @@
+import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
+import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { Identity } from '../types/identity.ts';
+
+/** The parts of a terminating object that the graph does not keep. */
+export interface HeldObject {
+  readonly uid: unknown;
+  readonly finalizers: unknown;
+  readonly managedFields: unknown;
+  /** `status.conditions` of a Namespace; undefined for any other kind. */
+  readonly conditions: unknown;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** One GET of a terminating object. The metadata alone, but for a Namespace, whose conditions say what is left in it. Rejects like the client. */
+export async function readHolders(
+  { client, signal }: { readonly client: RestClient; readonly signal: AbortSignal },
+  { apiVersion, kind, namespace, name }: Identity,
+  resource: string,
+): Promise<HeldObject> {
+  const { group, version } = parseGroupVersion(apiVersion) ?? { group: '', version: apiVersion };
+  const isNamespace = kind === 'Namespace' && apiVersion === 'v1';
+  const object = await client.get<Read | null>(
+    { gvr: { group, version, resource }, name, namespace: namespace === '' ? undefined : namespace },
+    { ...(isNamespace ? {} : { accept: ACCEPT_METADATA_JSON }), signal, timeoutMs: TIMEOUT_MS },
+  );
+  const { uid, finalizers, managedFields } = object?.metadata ?? {};
+  return { uid, finalizers, managedFields, conditions: isNamespace ? object?.status?.conditions : undefined };
+}
+
+interface Read {
+  readonly metadata?: {
+    readonly uid?: unknown;
+    readonly finalizers?: unknown;
+    readonly managedFields?: unknown;
+  } | null;
+  readonly status?: { readonly conditions?: unknown } | null;
+}
