@@ -39,14 +39,21 @@ export class StoreUnavailableError extends Error {
 }
 
 /**
- * The store takes nothing any more because it is full. The write may have been carried out: etcd measures its room before it proposes a
- * transaction, and once more when it has applied it (`quotaApplierV3`).
+ * The store takes no writes while it is full. The write may have been carried out: etcd measures its room before it proposes a
+ * transaction, and once more when it has applied it (`quotaApplierV3`). A data file may have it after a restart.
  */
 export class StoreFullError extends Error {
   constructor(why: string, cause?: unknown) {
     super(`the store has no room left: ${why}`, { cause });
     this.name = 'StoreFullError';
   }
+}
+
+const OUT_OF_SPACE: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+
+/** Whether a call of the file system failed for lack of space, which may come back. */
+export function isOutOfSpace(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && OUT_OF_SPACE.has(error.code);
 }
 
 /** At the start: nobody answers at the addresses, or not as wanted. */

@@ -6,7 +6,7 @@ import type { EmbeddedStoreLimits } from './embedded-store.ts';
 import type { StoreEvent } from '../interface.ts';
 import type { Journal, JournalCommit } from './journal.ts';
 import { MultiVersionMap } from './mvcc.ts';
-import { StoreClosedError, StoreFailedError, StoreOverloadedError } from '../store-errors.ts';
+import { StoreClosedError, StoreFailedError, StoreFullError, StoreOverloadedError } from '../store-errors.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
@@ -31,6 +31,16 @@ class SlowJournal implements Journal {
 
   get busy(): boolean {
     return this.#end !== undefined;
+  }
+
+  /** How often room was asked for, and whether there is any. */
+  asked = 0;
+  room: Error | undefined;
+
+  makeRoom(): Promise<void> {
+    expect(this.#end, 'no commit meanwhile').toBeUndefined();
+    this.asked++;
+    return this.room === undefined ? Promise.resolve() : Promise.reject(this.room);
   }
 
   async finish(error?: Error): Promise<void> {
@@ -142,6 +152,54 @@ describe('EmbeddedStore with a journal', () => {
     await journal.finish();
     expect(journal.commits.map((commit) => commit.changes.length)).toEqual([3, 2]);
     expect(await store.currentRevision()).toBe(5);
+  });
+
+  it('refuses writes while the disk is full, shows nothing of them, and goes on by itself when there is room', async () => {
+    const { store, journal, clock } = open();
+    const before = track(store.create('/a', bytes('1')));
+    await settled();
+    await journal.finish();
+    const events: StoreEvent[] = [];
+    await store.watch('/', { startRevision: 2, onEvents: (batch) => events.push(...batch) });
+    const update = track(store.update('/a', bytes('2'), 1));
+    const created = track(store.create('/b', bytes('1')));
+    await settled();
+    // Decided while the commit is under way; it rests on what is taken back.
+    const refused = track(store.create('/b', bytes('2')));
+    const full = new StoreFullError('no space left on device');
+    journal.room = full;
+    await journal.finish(full);
+    for (const each of [update, created, refused]) expect(each).toMatchObject({ state: 'rejected', error: full });
+    expect(before.value).toMatchObject({ succeeded: true });
+    expect(store.failure).toBe(full);
+    await expect(store.create('/c', bytes('1'))).rejects.toBe(full);
+    await expect(store.compact(1)).rejects.toBe(full);
+    expect(await store.get('/a')).toMatchObject({ kv: { value: bytes('1') }, revision: 1 });
+    expect((await store.list('/')).items).toHaveLength(1);
+    await clock.advanceAsync(5000);
+    expect(journal.asked).toBe(5);
+    journal.room = undefined;
+    await clock.advanceAsync(1000);
+    expect(store.failure).toBeUndefined();
+    const again = track(store.update('/a', bytes('3'), 1));
+    await settled();
+    await journal.finish();
+    expect(again.value).toMatchObject({ succeeded: true, kv: { modRevision: 2 } });
+    expect(events.map(({ key, revision }) => [key, revision])).toEqual([['/a', 2]]);
+    await store.close();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('ends for good if making room fails for another reason', async () => {
+    const { store, journal, clock } = open();
+    const created = track(store.create('/a', bytes('1')));
+    await settled();
+    await journal.finish(new StoreFullError('no space left on device'));
+    expect(created.state).toBe('rejected');
+    journal.room = new Error('input/output error');
+    await clock.advanceAsync(1000);
+    expect(store.failure).toBeInstanceOf(StoreFailedError);
+    await store.close();
   });
 
   it('takes no writes after a commit failed: nothing of them is ever seen, and what was there before can be read', async () => {

@@ -1,5 +1,5 @@
 import { append } from '../../../base/collections/append.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Logger } from '../../../base/logs/logger.ts';
 import type {
   DeleteResult,
@@ -15,7 +15,7 @@ import type {
 } from '../interface.ts';
 import type { Journal } from './journal.ts';
 import type { Change, MultiVersionMap, WriteDecision } from './mvcc.ts';
-import { StoreClosedError, StoreFailedError, StoreOverloadedError } from '../store-errors.ts';
+import { StoreClosedError, StoreFailedError, StoreFullError, StoreOverloadedError } from '../store-errors.ts';
 import { StoreWatchers } from './store-watchers.ts';
 
 export interface EmbeddedStoreLimits {
@@ -46,7 +46,10 @@ const COMMIT_FORGETS = 256;
 /** Number of changes that compaction handles in one turn of the event loop. */
 const COMPACT_SLICE = 4096;
 
-/** The capacity of {@link MultiVersionMap} for history and pending writes. */
+/** Interval between attempts to write while the disk is full, ms. */
+const FULL_RETRY_MS = 1000;
+
+/** Room for history and what waits behind it, for {@link MultiVersionMap}. */
 export function historyBound(limits: EmbeddedStoreLimits): number {
   return 2 * (limits.maxHistoryChanges + limits.maxWaiting + KEPT_CHANGES);
 }
@@ -92,8 +95,8 @@ interface Waiting {
  * arrive during a commit go into the next one.
  *
  * The life of a write: decided against the pending state → queued → committed → published (readers and watches see it)
- * → answered. A refusal is answered once the state it saw is published. If a commit fails, the store stops for good: all waiting writes are
- * rejected, and none of them was ever visible.
+ * → answered. A refusal is answered as soon as what it saw is published. If a commit fails, everything that waits is rejected, and nothing of
+ * it was ever visible. If the disk was full, writes go on when it has room again; after any other failure the store takes no more of them.
  */
 export class EmbeddedStore implements Store {
   readonly #map: MultiVersionMap;
@@ -117,6 +120,9 @@ export class EmbeddedStore implements Store {
   #compacting: 'no' | 'yes' = 'no';
   #committer: Promise<void> | undefined;
   #state: 'open' | 'closing' | { readonly failed: Error } = 'open';
+  /** Set while the disk is full. */
+  #full: { readonly error: StoreFullError; timer: Timer } | undefined;
+  #makingRoom: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor({ map, clock, logger, limits, journal: state }: EmbeddedStoreOptions) {
@@ -132,7 +138,7 @@ export class EmbeddedStore implements Store {
 
   /** The reason why it accepts no more writes; undefined while it does. */
   get failure(): Error | undefined {
-    return typeof this.#state === 'object' ? this.#state.failed : undefined;
+    return typeof this.#state === 'object' ? this.#state.failed : this.#full?.error;
   }
 
   async get(key: string): Promise<GetResult> {
@@ -188,6 +194,8 @@ export class EmbeddedStore implements Store {
 
   async #close(): Promise<void> {
     if (this.#state === 'open') this.#state = 'closing';
+    this.#full?.timer.cancel();
+    await this.#makingRoom;
     while (this.#committer !== undefined) await this.#committer;
     this.#watchers.end(undefined);
     await this.#journal?.close();
@@ -233,14 +241,15 @@ export class EmbeddedStore implements Store {
         this.#publish(changes);
       }
     } catch (error) {
-      this.#fail(error);
+      if (error instanceof StoreFullError) this.#waitForRoom(error);
+      else this.#fail(error);
     } finally {
       this.#committer = undefined;
     }
   }
 
   #hasWork(): boolean {
-    if (typeof this.#state === 'object') return false;
+    if (typeof this.#state === 'object' || this.#full !== undefined) return false;
     if (this.#queueStart < this.#queue.length || this.#compactionWaiters.length > 0) return true;
     // Superfluous entries on disk can also be removed after the next start.
     return this.#state === 'open' && this.#forgetStart < this.#forget.length;
@@ -264,11 +273,6 @@ export class EmbeddedStore implements Store {
 
   async #commit(journal: Journal, changes: readonly Change[]): Promise<void> {
     const forget = this.#forget.slice(this.#forgetStart, this.#forgetStart + COMMIT_FORGETS);
-    this.#forgetStart += forget.length;
-    if (this.#forgetStart === this.#forget.length) {
-      this.#forget = [];
-      this.#forgetStart = 0;
-    }
     const { compacted } = this.#map;
     const waiters = this.#compactionWaiters;
     this.#compactionWaiters = [];
@@ -277,6 +281,11 @@ export class EmbeddedStore implements Store {
     } catch (error) {
       append(this.#compactionWaiters, waiters);
       throw error;
+    }
+    this.#forgetStart += forget.length;
+    if (this.#forgetStart === this.#forget.length) {
+      this.#forget = [];
+      this.#forgetStart = 0;
     }
     this.#journaledCompaction = compacted;
     for (const { resolve } of waiters) resolve();
@@ -323,11 +332,44 @@ export class EmbeddedStore implements Store {
 
   #fail(cause: unknown): void {
     const error = new StoreFailedError(cause);
-    this.#logger.error(
-      'a write could not be made durable: writes are refused from now on, reads go on; make room on the disk, then restart',
-      { error: error.message },
-    );
+    this.#logger.error('a write could not be made durable: writes are refused from now on, reads go on; restart', {
+      error: error.message,
+    });
     this.#state = { failed: error };
+    this.#rejectAll(error);
+  }
+
+  #waitForRoom(error: StoreFullError): void {
+    this.#logger.error('the disk is full: writes are refused until it has room, reads go on', { error: error.message });
+    this.#map.rollBack();
+    this.#retryLater(error);
+    this.#rejectAll(error);
+  }
+
+  #retryLater(error: StoreFullError): void {
+    if (this.#state !== 'open') return;
+    const timer = this.#clock.setTimer(FULL_RETRY_MS, () => {
+      this.#makingRoom = this.#makeRoom(error).finally(() => {
+        this.#makingRoom = undefined;
+      });
+    });
+    this.#full = { error, timer };
+  }
+
+  /** Never rejects. */
+  async #makeRoom(before: StoreFullError): Promise<void> {
+    try {
+      await this.#journal?.makeRoom();
+      this.#full = undefined;
+      this.#logger.info('the disk has room again: writes go on');
+      if (this.#hasWork()) this.#wakeCommitter();
+    } catch (error) {
+      if (error instanceof StoreFullError) this.#retryLater(before);
+      else this.#fail(error);
+    }
+  }
+
+  #rejectAll(error: Error): void {
     const waiting = this.#waiting.slice(this.#waitingStart);
     const compactions = this.#compactionWaiters;
     this.#waiting = [];
@@ -335,6 +377,7 @@ export class EmbeddedStore implements Store {
     this.#compactionWaiters = [];
     this.#queue = [];
     this.#queueStart = 0;
+    this.#queueBytes = 0;
     for (const { reject } of [...waiting, ...compactions]) reject(error);
   }
 
@@ -344,7 +387,7 @@ export class EmbeddedStore implements Store {
 
   #assertWritable(): void {
     this.#assertReadable();
-    if (typeof this.#state === 'object') throw this.#state.failed;
+    if (this.failure !== undefined) throw this.failure;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Revision } from '../interface.ts';
+import type { StoreFullError } from '../store-errors.ts';
 import type { Change } from './mvcc.ts';
 
 /** One transaction of a journal. */
@@ -16,7 +17,13 @@ export interface JournalCommit {
  * reads the journal back (`MultiVersionMap.restore`).
  */
 export interface Journal {
-  /** Resolves when all of it is on disk; rejects if it may not be, after which only `close` is called. Calls never overlap. */
+  /**
+   * Resolves when all of it is on disk. Rejects with {@link StoreFullError} when there is no room for it: the caller takes it back, and the next
+   * commit has the same revisions. Rejects with any other error when it may not be on disk, after which the journal is not used again except
+   * for `close`. Never called while an earlier call is under way.
+   */
   commit(commit: JournalCommit): Promise<void>;
+  /** Tries again what lacked room. Resolves when commits may go on; rejects as `commit` does. Never called while a commit is under way. */
+  makeRoom(): Promise<void>;
   close(): Promise<void>;
 }

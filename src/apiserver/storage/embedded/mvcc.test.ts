@@ -175,6 +175,22 @@ class Publish implements fc.Command<Model, Real> {
   }
 }
 
+class RollBack implements fc.Command<Model, Real> {
+  check(): boolean {
+    return true;
+  }
+  run(model: Model, { map, journal }: Real): void {
+    for (let revision = model.revision; revision > model.published; revision--) journal.delete(revision);
+    model.states.length = model.published + 1;
+    model.log.length = model.published;
+    map.rollBack();
+    compare(model, { map });
+  }
+  toString(): string {
+    return 'roll back';
+  }
+}
+
 /** The last digit of a value as the only bit of its signature. */
 const signatureOf = (value: Uint8Array): LabelSignature => ({ low: 1 << (value.at(-1)! & 7), high: 0 });
 
@@ -293,6 +309,7 @@ describe('MultiVersionMap', () => {
         share.map((s) => new Publish(s)),
         fc.tuple(share, fc.constantFrom(1, 2, 100)).map(([s, n]) => new Compact(s, n)),
         fc.constant(new Restart()),
+        fc.constant(new RollBack()),
         fc.tuple(share, fc.nat(7), fc.constantFrom(0, 1, 2)).map(([s, bit, limit]) => new Select(s, bit, limit)),
       ],
       { maxCommands: 40, size: '+1' },

@@ -171,6 +171,41 @@ export class MultiVersionMap {
     this.#published = revision;
   }
 
+  /** Takes back everything that is not published, as if it had never been written. Its revisions are given out again. */
+  rollBack(): void {
+    for (
+      let change = this.#newest;
+      change !== undefined && change.modRevision > this.#published;
+      change = this.#newest
+    ) {
+      this.#history.popBack();
+      this.#historyBytes -= historyCost(change);
+      this.#revision = change.modRevision - 1;
+      this.#takeBack(change);
+    }
+  }
+
+  get #newest(): Change | undefined {
+    return this.#history.at(this.#history.length - 1);
+  }
+
+  #takeBack(change: Change): void {
+    const { key, previous } = change;
+    const state = this.#keys.get(key);
+    assert(state?.head === change, 'the newest change of a key is its head');
+    // A deletion that has left history only stayed because of the change above it.
+    const isForgotten = previous === undefined || (!isLive(previous) && previous.modRevision <= this.#compacted);
+    if (isForgotten) {
+      // Found by its head: it is taken out before that changes.
+      this.#index.delete(key);
+      this.#keys.delete(key);
+    } else {
+      state.head = previous;
+      this.#index.changed(state, isLive(change));
+    }
+    this.#values.release(change);
+  }
+
   get(key: string): KeyValue | undefined {
     return visible(this.#keys.get(key)?.head, this.#published);
   }

@@ -34,7 +34,10 @@ const SNAPSHOT_FRAME_BYTES = 1 << 20;
 /** Minimum forgotten bytes before the file is rewritten. */
 const SPARE_BYTES = 4 << 20;
 
-/** The start of the file: a snapshot of `entries` entries with the commits up to `applied`. */
+/** Opens the data file, as Node's `open` does. */
+export type OpenHandle = (path: string, flags: string, mode?: number) => Promise<FileHandle>;
+
+/** How the file begins: a snapshot of `entries` entries, which has the commits up to `applied`. */
 interface DataHeader {
   readonly id: Uint8Array;
   readonly applied: number;
@@ -58,6 +61,7 @@ export interface BorrowedEntry {
 export class DataFile implements RedoTable {
   readonly #directory: string;
   readonly #logger: Logger;
+  readonly #openHandle: OpenHandle;
   readonly #id: Uint8Array;
   readonly #sizes = new EntrySizes();
   #handle: FileHandle;
@@ -74,7 +78,8 @@ export class DataFile implements RedoTable {
   #failure: Error | undefined;
   #state: 'open' | 'closing' = 'open';
 
-  private constructor(directory: string, logger: Logger, { handle, header }: OpenFile) {
+  private constructor(directory: string, logger: Logger, { handle, header }: OpenFile, openHandle: OpenHandle) {
+    this.#openHandle = openHandle;
     this.#directory = directory;
     this.#logger = logger;
     this.#handle = handle;
@@ -83,11 +88,11 @@ export class DataFile implements RedoTable {
     this.#compacted = header.compacted;
   }
 
-  /** Creates an empty file on disk. */
-  static async make(directory: string, id: Uint8Array): Promise<void> {
+  /** Makes the file, empty and on the disk. */
+  static async make(directory: string, id: Uint8Array, openHandle: OpenHandle = open): Promise<void> {
     try {
       const header = { id, applied: 0, compacted: 0, entries: 0 };
-      const handle = await makeFile(directory, header);
+      const handle = await makeFile(directory, header, openHandle);
       await handle.datasync().finally(() => handle.close());
       await rename(join(directory, NEW_FILE), join(directory, DATA_FILE));
       await syncFolder(directory);
@@ -96,12 +101,12 @@ export class DataFile implements RedoTable {
     }
   }
 
-  /** Opens the file and reads its content. Resolves with undefined if there is none. */
-  static async open(directory: string, logger: Logger): Promise<DataFile | undefined> {
-    const opened = await openFile(directory);
+  /** Opens the file and reads what it holds. Resolves with undefined when there is none. */
+  static async open(directory: string, logger: Logger, openHandle: OpenHandle = open): Promise<DataFile | undefined> {
+    const opened = await openFile(directory, openHandle);
     if (opened === undefined) return undefined;
     try {
-      const file = new DataFile(directory, logger, opened);
+      const file = new DataFile(directory, logger, opened, openHandle);
       await file.#survey(opened.header);
       await rm(join(directory, NEW_FILE), { force: true });
       return file;
@@ -174,7 +179,22 @@ export class DataFile implements RedoTable {
   }
 
   apply(records: readonly RedoRecord[]): Promise<void> {
-    this.#applying = this.#applying.then(() => this.#append(records));
+    this.#applying = this.#applying.catch(() => {}).then(() => this.#append(records));
+    return this.#applying;
+  }
+
+  /** See {@link RedoTable}. */
+  discard(): Promise<void> {
+    this.#applying = this.#applying
+      .catch(() => {})
+      .then(async () => {
+        if (this.#tail === 'clean') return;
+        await this.#handle.truncate(this.#end);
+        // It may name the commit that is discarded.
+        await writeWitness(this.#handle, this.#applied);
+        await this.#handle.datasync();
+        this.#tail = 'clean';
+      });
     return this.#applying;
   }
 
@@ -219,7 +239,7 @@ export class DataFile implements RedoTable {
     const from = { end: this.#end, applied: this.#applied, compacted: this.#compacted, entries: this.#sizes.live };
     try {
       const { applied, compacted, entries } = from;
-      const target = await makeFile(this.#directory, { id: this.#id, applied, compacted, entries });
+      const target = await makeFile(this.#directory, { id: this.#id, applied, compacted, entries }, this.#openHandle);
       try {
         await this.#copyInto(target, from.end);
       } catch (error) {
@@ -323,10 +343,10 @@ interface OpenFile {
   readonly header: DataHeader;
 }
 
-async function openFile(directory: string): Promise<OpenFile | undefined> {
+async function openFile(directory: string, openHandle: OpenHandle): Promise<OpenFile | undefined> {
   let handle: FileHandle;
   try {
-    handle = await open(join(directory, DATA_FILE), 'r+');
+    handle = await openHandle(join(directory, DATA_FILE), 'r+');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw new StoreDirectoryError(directory, error);
@@ -339,8 +359,8 @@ async function openFile(directory: string): Promise<OpenFile | undefined> {
   }
 }
 
-async function makeFile(directory: string, header: DataHeader): Promise<FileHandle> {
-  const handle = await open(join(directory, NEW_FILE), 'w+', 0o600);
+async function makeFile(directory: string, header: DataHeader, openHandle: OpenHandle): Promise<FileHandle> {
+  const handle = await openHandle(join(directory, NEW_FILE), 'w+', 0o600);
   try {
     const block = Buffer.alloc(FRAMES_AT);
     headerBlock(header).copy(block);

@@ -15,10 +15,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../base/time/clock.ts';
+import { FakeClock } from '../../../base/time/fake-clock.ts';
 import { describeStore } from '../conformance.ts';
 import type { Store, WriteResult } from '../interface.ts';
+import type { OpenHandle } from './data-file.ts';
 import { openFileStore } from './file-store.ts';
-import { StoreCorruptedError, StoreFormatError, StoreLockedError } from '../store-errors.ts';
+import { StoreCorruptedError, StoreFormatError, StoreFullError, StoreLockedError } from '../store-errors.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const open = (path: string): Promise<Store> => openFileStore({ path, clock: systemClock });
@@ -312,5 +314,99 @@ describe('the file store', () => {
     await expect(again.list('', { revision: 500 })).rejects.toThrow('has been compacted');
     expect(Buffer.from((await again.get('/registry/a')).kv?.value ?? []).toString()).toBe('11001');
     await again.close();
+  });
+});
+
+/** The data file may grow to so many bytes. */
+class Disk {
+  room = Number.POSITIVE_INFINITY;
+  #refused = 0;
+
+  get refused(): number {
+    return this.#refused;
+  }
+
+  readonly openHandle: OpenHandle = async (file, flags, mode) => {
+    const handle = await openFile(file, flags, mode);
+    const write = async (buffer: Buffer, offset: number, length: number, position: number): Promise<unknown> => {
+      const fits = Math.min(length, this.room - position);
+      // As a file system does: first a part is written, and the next call finds no room.
+      if (fits > 0) return handle.write(buffer, offset, fits, position);
+      this.#refused++;
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    };
+    return new Proxy(handle, {
+      get: (target, name) => {
+        if (name === 'write') return write;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  };
+}
+
+describe('the file store on a full disk', () => {
+  let path: string;
+  beforeEach(async () => {
+    path = await temporaryDirectory();
+  });
+  afterEach(() => rm(path, { recursive: true, force: true }));
+
+  it.each([
+    { what: 'commits that a log takes', bytes: 9000 },
+    { what: 'commits that no log takes', bytes: 1_300_000 },
+  ])(
+    'law 3: refuses writes, goes on without a restart, and keeps what it acknowledged: $what',
+    async ({ bytes: size }) => {
+      const disk = new Disk();
+      const clock = new FakeClock();
+      const store = await openFileStore({ path, clock, openHandle: disk.openHandle });
+      const acknowledged: string[] = [];
+      const refused: unknown[] = [];
+      const write = async (i: number): Promise<void> => {
+        const key = `/registry/${String(i).padStart(4, '0')}`;
+        const written = await store
+          .create(key, Buffer.alloc(size, `${i}.`))
+          .catch((error: unknown) => void refused.push(error));
+        if (written?.succeeded === true) acknowledged.push(key);
+      };
+      const keys = async (): Promise<string[]> => (await store.list('/')).items.map(({ key }) => key);
+      for (let round = 0; round < 3; round++) {
+        disk.room = (await stat(join(path, 'data.kubegc'))).size + 20_000;
+        refused.length = 0;
+        for (let i = 0; refused.length === 0; i++) await write(round * 1000 + i);
+        expect(refused[0]).toBeInstanceOf(StoreFullError);
+        expect(store.failure).toBe(refused[0]);
+        expect(await keys()).toEqual(acknowledged);
+        await clock.advanceAsync(1000);
+        disk.room = Number.POSITIVE_INFINITY;
+        clock.advance(1000);
+        while (store.failure !== undefined) await new Promise((resolve) => setImmediate(resolve));
+        await write(round * 1000 + 900);
+        expect(acknowledged.at(-1)).toBe(`/registry/${String(round * 1000 + 900).padStart(4, '0')}`);
+      }
+      expect(disk.refused).toBeGreaterThan(2);
+      await store.close();
+      const after = await open(path);
+      expect((await after.list('/')).items.map(({ key }) => key)).toEqual(acknowledged);
+      await after.close();
+    },
+  );
+
+  it('law 3: has what it acknowledged after a close while the disk is full', async () => {
+    const disk = new Disk();
+    const store = await openFileStore({ path, clock: new FakeClock(), openHandle: disk.openHandle });
+    disk.room = 20_000;
+    let written = 0;
+    const full = async (): Promise<boolean> => {
+      const answer = await store.create(`/registry/${written}`, Buffer.alloc(9000)).catch(() => undefined);
+      if (answer?.succeeded === true) written++;
+      return answer === undefined;
+    };
+    while (!(await full()));
+    await store.close();
+    const after = await open(path);
+    expect((await after.list('/')).items).toHaveLength(written);
+    await after.close();
   });
 });

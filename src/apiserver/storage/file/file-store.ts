@@ -15,7 +15,7 @@ import type { EmbeddedStoreLimits } from '../embedded/embedded-store.ts';
 import type { Revision } from '../interface.ts';
 import type { Journal } from '../embedded/journal.ts';
 import { DATA_FILE, DataFile } from './data-file.ts';
-import type { BorrowedEntry } from './data-file.ts';
+import type { BorrowedEntry, OpenHandle } from './data-file.ts';
 import { MultiVersionMap } from '../embedded/mvcc.ts';
 import { RedoLogs } from './redo-journal.ts';
 import { STORE_ID_BYTES } from './redo-record.ts';
@@ -29,6 +29,8 @@ export interface FileStoreOptions {
   readonly logger?: Logger;
   readonly random?: Random;
   readonly limits?: Partial<EmbeddedStoreLimits>;
+  /** Opens the data file; Node's `open` unless given. */
+  readonly openHandle?: OpenHandle | undefined;
 }
 
 /**
@@ -43,7 +45,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<Embedded
   const random = options.random ?? systemRandom;
   const lock = await lockDirectory(directory, { clock: options.clock, random });
   try {
-    const { file, redo } = await openFiles(directory, random, logger);
+    const { file, redo } = await openFiles(directory, random, logger, options.openHandle);
     try {
       const compacted = redo.pending.at(-1)?.compacted ?? file.compacted;
       const { map, forget } = await readBack(file, redo, { directory, limits, compacted });
@@ -64,9 +66,11 @@ async function openFiles(
   directory: string,
   random: Random,
   logger: Logger,
+  openHandle: OpenHandle | undefined,
 ): Promise<{ readonly file: DataFile; readonly redo: RedoLogs }> {
   await refuseLmdb(directory);
-  const file = (await DataFile.open(directory, logger)) ?? (await makeFiles(directory, random, logger));
+  const found = await DataFile.open(directory, logger, openHandle);
+  const file = found ?? (await makeFiles(directory, random, logger, openHandle));
   try {
     return { file, redo: await RedoLogs.open(directory, file) };
   } catch (error) {
@@ -75,10 +79,15 @@ async function openFiles(
   }
 }
 
-async function makeFiles(directory: string, random: Random, logger: Logger): Promise<DataFile> {
+async function makeFiles(
+  directory: string,
+  random: Random,
+  logger: Logger,
+  openHandle: OpenHandle | undefined,
+): Promise<DataFile> {
   await RedoLogs.make(directory);
-  await DataFile.make(directory, random.bytes(STORE_ID_BYTES));
-  const made = await DataFile.open(directory, logger);
+  await DataFile.make(directory, random.bytes(STORE_ID_BYTES), openHandle);
+  const made = await DataFile.open(directory, logger, openHandle);
   if (made === undefined) throw new StoreDirectoryError(directory, new Error(`${DATA_FILE} was removed`));
   return made;
 }
@@ -133,6 +142,7 @@ function decoded(entry: BorrowedEntry, directory: string, copy: CopyBytes): Deco
 function lockedJournal(journal: Journal, lock: DirectoryLock): Journal {
   return {
     commit: (commit) => journal.commit(commit),
+    makeRoom: () => journal.makeRoom(),
     close: () => journal.close().finally(() => lock.release()),
   };
 }

@@ -11,7 +11,7 @@ import type { RedoTable } from './redo-journal.ts';
 import { REDO_LOG_BYTES, makeRedoLogs } from './redo-log.ts';
 import { RECORD_ALIGNMENT, STORE_ID_BYTES } from './redo-record.ts';
 import type { RedoRecord } from './redo-record.ts';
-import { StoreCorruptedError, StoreDirectoryError } from '../store-errors.ts';
+import { StoreCorruptedError, StoreDirectoryError, StoreFullError } from '../store-errors.ts';
 
 const id = Buffer.alloc(STORE_ID_BYTES, 'store');
 const logNames = ['redo-0.log', 'redo-1.log'] as const;
@@ -60,6 +60,13 @@ class SlowTable implements RedoTable {
     } finally {
       this.#busy = false;
     }
+  }
+
+  discarded = 0;
+
+  async discard(): Promise<void> {
+    expect(this.#busy).toBe(false);
+    this.discarded++;
   }
 
   async close(): Promise<void> {
@@ -122,6 +129,62 @@ function mixed(before: Buffer, after: Buffer, written: readonly number[]): Buffe
 }
 
 describe('the journal with redo logs', () => {
+  const noSpace = (): Error => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+
+  it('law 3: goes on where the table lacked room, with the same numbers, and loses nothing', async () => {
+    const table = new SlowTable();
+    const { journal, redo } = await start(table);
+    const put400 = (revision: number): Promise<void> =>
+      journal.commit({ changes: [put(revision, 400_000)], forget: [] });
+    let revision = 0;
+    let room = true;
+    table.gateOf = async () => {
+      if (!room) throw noSpace();
+    };
+    for (let i = 0; i < 2; i++) await put400(++revision);
+    room = false;
+    // Both logs are full behind these: the first one cannot be applied.
+    for (let i = 0; i < 2; i++) await put400(++revision);
+    for (let i = 0; i < 3; i++) {
+      await expect(put400(revision + 1)).rejects.toThrow(StoreFullError);
+      await expect(journal.makeRoom()).rejects.toThrow(StoreFullError);
+    }
+    room = true;
+    await journal.makeRoom();
+    for (let i = 0; i < 4; i++) await put400(++revision);
+    await journal.close();
+    expect(table.records.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(table.records.flatMap(({ entries }) => entries).map((entry) => entry.split(' ')[0])).toEqual(
+      table.records.map(({ sequence }) => String(sequence)),
+    );
+    await redo.close().catch(() => {});
+  });
+
+  it('law 3: takes a commit that no log can take out of the table, if it was not whole there', async () => {
+    const table = new SlowTable();
+    const { journal } = await start(table);
+    table.gateOf = () => Promise.reject(noSpace());
+    await expect(journal.commit({ changes: [put(1, 1_200_000)], forget: [] })).rejects.toThrow(StoreFullError);
+    expect(table.discarded).toBe(1);
+    table.gateOf = () => Promise.resolve();
+    await journal.makeRoom();
+    await journal.commit({ changes: [put(1, 900)], forget: [] });
+    await journal.close();
+    expect(table.records.map(({ sequence }) => sequence)).toEqual([1]);
+  });
+
+  it('law 3: ends for good after any other failure of the table', async () => {
+    const table = new SlowTable();
+    const { journal } = await start(table);
+    table.gateOf = () => Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO' }));
+    await expect(journal.commit({ changes: [put(1, 1_200_000)], forget: [] })).rejects.toThrow('EIO');
+    table.gateOf = () => Promise.resolve();
+    await expect(journal.commit({ changes: [put(1, 900)], forget: [] })).rejects.toThrow('EIO');
+    await expect(journal.makeRoom()).rejects.toThrow('EIO');
+    expect(table.discarded).toBe(0);
+    await journal.close();
+  });
+
   it('law 3: whatever sectors of a write a power cut leaves, everything before it is there, and it as a whole or not at all', async () => {
     const table = new SlowTable();
     const { journal, redo } = await start(table);

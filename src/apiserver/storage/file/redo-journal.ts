@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { assert } from '../../../base/errors/assert.ts';
 import type { Logger } from '../../../base/logs/logger.ts';
-import { asError } from '../../../base/errors/thrown.ts';
+import { asError, messageOf } from '../../../base/errors/thrown.ts';
 import type { Revision } from '../interface.ts';
 import type { Journal, JournalCommit } from '../embedded/journal.ts';
 import { REDO_LOG_BYTES, RedoLog, hasRecords, makeRedoLogs } from './redo-log.ts';
@@ -9,12 +9,17 @@ import { readRedoRecord, redoRecordSize, writeRedoRecord } from './redo-record.t
 import type { RedoRecord } from './redo-record.ts';
 import { recoverRedo, RedoDamagedError } from './redo-recovery.ts';
 import type { LocatedRecord, RedoRecovery } from './redo-recovery.ts';
-import { StoreCorruptedError, StoreDirectoryError } from '../store-errors.ts';
+import { isOutOfSpace, StoreCorruptedError, StoreDirectoryError, StoreFullError } from '../store-errors.ts';
 
 /** Where the records of the logs end up, in order. */
 export interface RedoTable {
-  /** Resolves when these are on the disk, together with the number of the last one. Never called while an earlier call is under way. */
+  /**
+   * Resolves when these are on the disk, together with the number of the last one. May be called again with the same records after it failed
+   * for lack of space. Never called while an earlier call is under way.
+   */
   apply(records: readonly RedoRecord[]): Promise<void>;
+  /** After `apply` failed: resolves when nothing of these records is on the disk, so that others may have their numbers. */
+  discard(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -115,6 +120,8 @@ export class RedoJournal implements Journal {
   #offset: number;
   #sequence: number;
   #compacted: Revision;
+  /** Where a record was not written for lack of space, in the current log. */
+  #gap: { readonly start: number; readonly end: number } | undefined;
   /** Under way, or done: the table gets what the other log holds. */
   #applying: Promise<void> | undefined;
   #failure: Error | undefined;
@@ -138,14 +145,49 @@ export class RedoJournal implements Journal {
     if (size > REDO_LOG_BYTES) await this.#commitToTable(commit, size);
     else {
       if (this.#offset + size > REDO_LOG_BYTES) await this.#turnToOtherLog();
-      const log = this.#logs[this.#current];
-      this.#write(log.buffer, this.#offset, commit);
-      await log.write(this.#offset, this.#offset + size);
+      await this.#commitToLog(commit, size);
       this.#pending[this.#current].push(this.#offset);
       this.#offset += size;
     }
     this.#sequence++;
     this.#compacted = commit.compacted ?? this.#compacted;
+  }
+
+  async #commitToLog(commit: JournalCommit, size: number): Promise<void> {
+    const log = this.#logs[this.#current];
+    const start = this.#offset;
+    const end = start + size;
+    this.#write(log.buffer, start, commit);
+    try {
+      await log.write(start, end);
+      this.#gap = undefined;
+    } catch (error) {
+      // A record of the same number may be shorter: nothing of this one may stand behind it.
+      log.buffer.fill(0, start, end);
+      if (isOutOfSpace(error)) this.#gap = { start, end: Math.max(end, this.#gap?.end ?? 0) };
+      throw this.#failed(error);
+    }
+  }
+
+  /** The error that a commit rejects with. Everything but a lack of space ends the journal. */
+  #failed(error: unknown): Error {
+    if (isOutOfSpace(error)) return new StoreFullError(messageOf(error), error);
+    this.#failure = asError(error);
+    return this.#failure;
+  }
+
+  /** See {@link Journal}. */
+  async makeRoom(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    await this.#applied();
+    const gap = this.#gap;
+    if (gap === undefined) return;
+    try {
+      await this.#logs[this.#current].write(gap.start, gap.end);
+      this.#gap = undefined;
+    } catch (error) {
+      throw this.#failed(error);
+    }
   }
 
   #write(target: Buffer, offset: number, commit: JournalCommit): void {
@@ -161,7 +203,18 @@ export class RedoJournal implements Journal {
     this.#offset = 0;
     const record = Buffer.allocUnsafeSlow(size);
     this.#write(record, 0, commit);
-    await this.#applyRecords(record, [0]);
+    try {
+      await this.#applyRecords(record, [0]);
+    } catch (error) {
+      // No log has it, and the next commit gets its number.
+      if (this.#failure === undefined) await this.#table.discard().catch((problem: unknown) => this.#end(problem));
+      throw error;
+    }
+  }
+
+  #end(problem: unknown): never {
+    this.#failure = asError(problem);
+    throw this.#failure;
   }
 
   async #turnToOtherLog(): Promise<void> {
@@ -180,17 +233,28 @@ export class RedoJournal implements Journal {
     return this.#applying;
   }
 
+  /** The next call goes on where this one found no room. */
   async #apply(log: 0 | 1): Promise<void> {
-    await this.#applyRecords(this.#logs[log].buffer, this.#pending[log]);
-    this.#pending[log] = [];
+    try {
+      await this.#applyRecords(this.#logs[log].buffer, this.#pending[log]);
+    } catch (error) {
+      if (this.#failure === undefined && log !== this.#current) this.#applying = undefined;
+      throw error;
+    }
   }
 
-  async #applyRecords(buffer: Buffer, offsets: readonly number[]): Promise<void> {
+  /** Takes away the offsets that are applied. */
+  async #applyRecords(buffer: Buffer, offsets: number[]): Promise<void> {
+    let done = 0;
     try {
-      for (const records of inPieces(this.#read(buffer, offsets))) await this.#table.apply(records);
+      for (const records of inPieces(this.#read(buffer, offsets))) {
+        await this.#table.apply(records);
+        done += records.length;
+      }
     } catch (error) {
-      this.#failure = asError(error);
-      throw this.#failure;
+      throw this.#failed(error);
+    } finally {
+      offsets.splice(0, done);
     }
   }
 

@@ -13,7 +13,7 @@ export interface SetFinalizer {
   readonly setBy: string | undefined;
 }
 
-/** Who set each finalizer, as `metadata.managedFields` tells. An entry of another shape tells nothing. */
+/** Finds the manager of each finalizer in `metadata.managedFields`. An entry of another shape is passed over. */
 export function finalizerSetters(finalizers: unknown, managedFields: unknown): readonly SetFinalizer[] {
   const names = Array.isArray(finalizers) ? finalizers.filter((name) => typeof name === 'string') : [];
   const entries: readonly ManagedFieldsEntry[] = Array.isArray(managedFields) ? managedFields.filter(isObject) : [];

@@ -21,12 +21,12 @@ export interface TerminatingReportsOptions {
   readonly reports: () => boolean;
 }
 
-/** Interval between two looks at the terminating objects, ms. */
+/** Interval between two passes over the terminating objects, ms. */
 const EVERY_MS = 10_000;
 /** An object is reported when it has terminated for so long, ms, and again when its age is this many times that of its last report. */
 const REPORTED_AFTER_MS = 30_000;
 const AGAIN_FACTOR = 10;
-/** The most reports of one look; each costs one GET. The objects that terminate longest come first. */
+/** The most reports of one pass; each costs one GET. The objects that terminate longest come first. */
 const MOST_AT_ONCE = 20;
 const EXAMPLES = 3;
 /** The deletion itself set these. */
