@@ -204,8 +204,8 @@ class Exchanges {
       response.end();
       return;
     }
-    // It is read first, because a broken connection loses the client's identity.
-    const peer = peerOf(request.socket as TLSSocket);
+    // Read first: a connection that breaks forgets who was at its other end.
+    const peer = peerOf(request.socket as TLSSocket, this.#clock.now());
     const reader = announcesBody(request)
       ? new BodyReader(request, {
           limit: this.#bodyLimit,

@@ -8,29 +8,37 @@ type Subject = Readonly<Record<string, string | readonly string[] | undefined>>;
 /** The subject attribute with the uid of a user (apiserver `pkg/authentication/request/x509`, OID of Kubernetes). */
 const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2';
 
-/** Parsed certificates, because parsing costs more than a small request and a connection's certificate never changes. */
-const peers = new WeakMap<object, { readonly peer: Peer | undefined }>();
-
-/**
- * The client (API-371): the subject of its certificate if our authority signed it, it is a client certificate and it is valid now;
- * `refused` for any other certificate; undefined without one, or for one without a name.
- */
-export function peerOf(socket: TLSSocket): Peer | undefined {
-  const known = peers.get(socket);
-  if (known !== undefined) return known.peer;
-  const peer = readPeer(socket);
-  peers.set(socket, { peer });
-  return peer;
+interface KnownPeer {
+  readonly peer: Peer | undefined;
+  /** From then on its certificate is not valid any more, ms since 1970; Infinity without one. */
+  readonly expires: number;
 }
 
-function readPeer(socket: TLSSocket): Peer | undefined {
-  // Cleartext connections have no such method, and it returns null after the connection broke.
+/** Reading a certificate costs more than a small request, and it never changes on a connection. */
+const peers = new WeakMap<object, KnownPeer>();
+
+/**
+ * The client at the other end (API-371): the subject of its certificate when our authority signed it, it is one for clients and it is valid now;
+ * `refused` when it sent another, or when its certificate has expired since; undefined when it sent none, or one without a name.
+ */
+export function peerOf(socket: TLSSocket, now: number): Peer | undefined {
+  let known = peers.get(socket);
+  if (known === undefined) {
+    known = readPeer(socket);
+    peers.set(socket, known);
+  }
+  return now < known.expires ? known.peer : 'refused';
+}
+
+function readPeer(socket: TLSSocket): KnownPeer {
+  // Cleartext connections have no such method, and it finds null where the connection broke in the meantime.
   const certificate = (socket.getPeerCertificate as TLSSocket['getPeerCertificate'] | undefined)?.call(socket) as
     | Partial<PeerCertificate>
     | null
     | undefined;
-  if (certificate?.raw === undefined) return undefined;
-  return socket.authorized ? subjectOf(certificate) : 'refused';
+  if (certificate?.raw === undefined) return { peer: undefined, expires: Number.POSITIVE_INFINITY };
+  const expires = Date.parse(certificate.valid_to ?? '');
+  return { peer: socket.authorized ? subjectOf(certificate) : 'refused', expires };
 }
 
 function subjectOf({ subject, fingerprint256 }: Partial<PeerCertificate>): PeerSubject | 'refused' | undefined {

@@ -1,5 +1,4 @@
 import type { Revision } from '../interface.ts';
-import type { StoreFullError } from '../store-errors.ts';
 import type { Change } from './mvcc.ts';
 
 /** One transaction of a journal. */
@@ -18,7 +17,7 @@ export interface JournalCommit {
  */
 export interface Journal {
   /**
-   * Resolves when all of it is on disk. Rejects with {@link StoreFullError} when there is no room for it: the caller takes it back, and the next
+   * Resolves when all of it is on disk. Rejects with a StoreFullError when there is no room for it: the caller takes it back, and the next
    * commit has the same revisions. Rejects with any other error when it may not be on disk, after which the journal is not used again except
    * for `close`. Never called while an earlier call is under way.
    */
