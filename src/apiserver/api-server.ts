@@ -93,7 +93,7 @@ export interface ApiServerOptions {
   readonly metricsHandler?: HttpHandler;
 }
 
-/** Answers requests below the prefix that it is mounted at, each with the user who sent it. What it rejects with becomes a Status. */
+/** Answers requests below the prefix that it is mounted at, each with the user who sent it. A rejection becomes a Status. */
 export type MountedHandler = (request: HttpRequest, user: UserInfo) => Promise<HttpResponse>;
 
 /** An API server. Its handler answers requests from its creation on. */

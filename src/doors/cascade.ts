@@ -97,7 +97,7 @@ export interface DeleteOptions {
 
 /** How a deletion ended, against its plan. */
 export interface DeleteResult {
-  /** Of the record. */
+  /** The id of the record. */
   readonly id: string;
   /** `timedOut` and `interrupted`: the deletion goes on in the cluster. */
   readonly end: 'asPlanned' | 'different' | 'timedOut' | 'interrupted';
@@ -107,7 +107,7 @@ export interface DeleteResult {
   readonly differences: readonly string[];
 }
 
-/** What an undo does with objects that a controller makes again, and with names that are taken. */
+/** The treatment of objects that a controller makes again, and of names that are taken. */
 export interface UndoChoices {
   /** `rebuild`, which leaves them to the controller, unless given. */
   readonly managed?: ManagedPolicy;
@@ -119,7 +119,7 @@ export interface UndoChoices {
 export class PlanChangedError extends Error {
   /** The plan that the cluster gives now; undefined when no root is there, or one changed while the roots were deleted. */
   readonly now: CascadePlan | undefined;
-  /** Of the record, when the first roots were deleted already; undefined when nothing was. */
+  /** The id of the record, when the first roots were deleted already; undefined when nothing was. */
   readonly record: string | undefined;
 
   constructor(now: CascadePlan | undefined, record: string | undefined) {

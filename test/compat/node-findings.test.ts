@@ -86,7 +86,7 @@ describe.each(containerdReleases)('what containerd $version keeps besides images
     const [listed] = (await node.runtime.listContainers({ filter: { id } } as object)).containers.filter(
       (each) => each.id === id,
     );
-    // 1.6 does not know the field: nobody can tell by which tag a container was started there.
+    // 1.6 does not know the field: nobody can know by which tag a container was started there.
     const told = listed!.image?.userSpecifiedImage !== '';
     expect(told).toBe(release.version !== '1.6');
     const young = await kubegc(node, 'prune', '--untag-only', '--confirm', '--minimum-image-ttl-duration', '1h');

@@ -14,7 +14,7 @@ const program = join(root, 'dist/kubegc.js');
 const manifest = (name: string): Promise<string> => readFile(join(root, 'docs/manifests', name), 'utf8');
 const MIB = 1 << 20;
 
-/** What `ProtectSystem=strict` with paths to write makes of the file system: these directories can be written, and nothing else. */
+/** The file system under `ProtectSystem=strict` with paths to write: these directories can be written, and nothing else. */
 const READ_ONLY = `
 mount --make-rprivate /
 for directory in "$1" "$2" "$3"; do mount --bind "$directory" "$directory"; done

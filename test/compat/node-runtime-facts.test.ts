@@ -6,7 +6,7 @@ import { fillerLayer } from './oci-archive.ts';
 
 const KIB = 1 << 10;
 
-// What a runtime does when it is asked: the reasons why node collection checks everything itself before it asks.
+// The behaviour of a runtime: the reasons why node collection checks everything itself before it asks.
 describe.each(containerdReleases)('containerd $version, as node collection takes it to be', (release) => {
   let node: ContainerdProcess;
   let pod: Pod;

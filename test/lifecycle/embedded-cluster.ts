@@ -22,7 +22,7 @@ export interface ControllerEnvironment {
   readonly metrics: MemoryMetrics;
 }
 
-/** Who is let in, and what is allowed. */
+/** The users that are let in, and their rights. */
 export type ServerRights = Pick<ApiServerOptions, 'authenticator' | 'authorizationMode'>;
 
 export const gvrOf = (resource: string, group = '', version = 'v1') => ({ group, version, resource });

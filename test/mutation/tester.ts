@@ -71,7 +71,7 @@ export class Tester {
         reporters: [hearing(heard)],
         include: [
           'src/collector/**/*.test.ts',
-          // Of the controllers only the quick tests: decisions are pure, so that a test without a cluster finds what is wrong with them.
+          // Only the quick tests of the controllers: decisions are pure, so that a test without a cluster finds what is wrong with them.
           'src/lifecycle/**/!(*.slow).test.ts',
           'src/client/election/leader-elect*.test.ts',
           'test/collector/**/*.test.ts',

@@ -26,7 +26,7 @@ export async function deleteInWaves(
 ): Promise<WavesEnd> {
   const { client, clock, signal, timeoutMs, onProgress } = options;
   const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() + timeoutMs;
-  const sent: SentDelete[] = [];
+  let sent: readonly SentDelete[] = [];
   let before: readonly PlanRoot[] = [];
   let remaining: readonly Remaining[] = [];
   try {
@@ -41,7 +41,7 @@ export async function deleteInWaves(
       before = roots;
       if (i === 0 && from === 'later') continue;
       const due = from === 'later' ? await alive(roots, options) : roots;
-      sent.push(...(await sendDeletes(client, due, { ...send, ...(i === 0 ? {} : { preconditions: 'uid' }) })));
+      sent = [...sent, ...(await sendDeletes(client, due, { ...send, ...(i === 0 ? {} : { preconditions: 'uid' }) }))];
       if (sent.at(-1)?.answer === 'changed') break;
     }
     return { end: 'sent', sent };

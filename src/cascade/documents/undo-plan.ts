@@ -46,9 +46,9 @@ export interface UndoObject {
 export interface UndoPlan extends Document<'UndoPlan'> {
   /** The name of the record. */
   readonly id: string;
-  /** What happens to objects that a controller makes again. */
+  /** The treatment of objects that a controller makes again. */
   readonly managed: ManagedPolicy;
-  /** What happens to names that are taken. */
+  /** The treatment of names that are taken. */
   readonly onConflict: ConflictPolicy;
   /** In the order of the record. */
   readonly objects: readonly UndoObject[];

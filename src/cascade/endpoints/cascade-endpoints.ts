@@ -39,7 +39,16 @@ import { jsonBody } from './json-body.ts';
 import { hasRight } from './object-rights.ts';
 import { Parameters, type TypedName } from './parameters.ts';
 import { listRecords, readRecord, undoRecord } from './record-endpoints.ts';
-import type { Requester } from './requester.ts';
+
+/** The user who sent a request, as the API server knows it. */
+export interface Requester {
+  /** Name of the user. */
+  readonly username: string;
+  /** Groups of the user. */
+  readonly groups: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
 
 /** The collector beside the endpoints, as far as they use it. */
 export interface WarmGraph {
@@ -245,7 +254,7 @@ export class CascadeEndpoints {
     const { clock, warmGraph } = this.#options;
     const warm = warmGraph();
     if (warm !== undefined && (await hasRight(client, { verb: 'list', group: '*', resource: '*' }))) {
-      // What was written before this request is on its way through the watches of this process, within this turn.
+      // The watches of this process deliver earlier writes within this turn.
       await new Promise<void>((turn) => clock.defer(turn));
       const graph = warm.currentGraph;
       const isComplete = catalogue.deletable.every((each) => warm.follows(apiVersionOf(each), each.kind));

@@ -33,7 +33,7 @@ const MOST_BODY_BYTES = 64 * 1024;
 
 /** The body of `POST undo`. */
 export interface UndoOrder {
-  /** Of the record, or the beginning of one id only. */
+  /** The id of the record, or a beginning that only one id has. */
   readonly id: string;
   /** `rebuild` unless given. */
   readonly managed?: ManagedPolicy;

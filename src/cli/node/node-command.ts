@@ -102,7 +102,13 @@ export function nodeCommand(terminal: Terminal, setExitCode: SetExitCode): Comma
       'after',
       '\nExamples:\n  # What would go\n  kubegc node prune --dry-run\n\n  # Down to 70% use of the disk\n  kubegc node prune --to 70 --confirm',
     )
-    .action(async (flags: PruneFlags) => end((await import('./prune.ts')).prune(flags, terminal)));
+    .action(async ({ untagOnly = false, ...flags }: PruneFlags & { readonly untagOnly?: boolean }) =>
+      end(
+        untagOnly
+          ? (await import('./untag.ts')).untag(flags, terminal)
+          : (await import('./prune.ts')).prune(flags, terminal),
+      ),
+    );
   withOptions(prune, [
     { flags: '--to <PERCENT>', description: 'stop when this much of the disk is used; else every unused image goes' },
     containersOption,

@@ -103,7 +103,7 @@ export function findingText({ findings }: Pick<NodePlanDocument, 'findings'>): s
     `\nFinding StrandedImageRecord: containerd keeps these, but no image shows them, so no collection removes them.\n` +
     `Remove them with: kubegc node repair --stranded --confirm\n\n${textTable(['RECORD', 'HOLDS'], strandedRows)}`;
   const deadText =
-    `\nFinding DeadSnapshot, DeadBlob: no image, container or lease explains these. What nothing keeps goes when containerd collects.\n` +
+    `\nFinding DeadSnapshot, DeadBlob: no image, container or lease explains these. containerd removes those that nothing keeps when it collects.\n` +
     `kubegc removes none of them. By hand: ctr -n k8s.io snapshots rm KEY, ctr -n k8s.io content rm DIGEST\n\n` +
     textTable(['KIND', 'NAME', 'HOLDS', 'KEPT BY'], deadRows);
   return `${stranded.length === 0 ? '' : strandedText}${dead.length === 0 ? '' : deadText}`;

@@ -13,15 +13,18 @@ export interface PruneFlags extends PlanFlags {
   readonly to?: string;
   readonly confirm?: boolean;
   readonly dryRun?: boolean;
-  readonly untagOnly?: boolean;
+}
+
+/** Throws a {@link CommandError} when a prune should both remove and only print. */
+export function refuseConfirmWithDryRun(flags: PruneFlags): void {
+  if (flags.confirm === true && flags.dryRun === true) {
+    throw new CommandError('--confirm and --dry-run exclude each other', 'Give one of the two.');
+  }
 }
 
 /** `kubegc node prune`: removes every unused image, or as many as needed for `--to`. Without `--confirm` it only prints them. */
 export async function prune(flags: PruneFlags, terminal: Terminal): Promise<number> {
-  if (flags.confirm === true && flags.dryRun === true) {
-    throw new CommandError('--confirm and --dry-run exclude each other', 'Give one of the two.');
-  }
-  if (flags.untagOnly === true) return await (await import('./untag.ts')).untag(flags, terminal);
+  refuseConfirmWithDryRun(flags);
   const low = flags.to === undefined ? undefined : Number(flags.to);
   if (low !== undefined && !(Number.isInteger(low) && low >= 0 && low < 100)) {
     throw new CommandError(`invalid --to "${flags.to}"`, 'Give a percentage from 0 to 99.');

@@ -4,10 +4,11 @@ import { counted, textTable } from '../command/text-table.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { API_VERSION } from './node-documents.ts';
 import { asCommandError, openNode } from './open-node.ts';
-import type { PruneFlags } from './prune.ts';
+import { type PruneFlags, refuseConfirmWithDryRun } from './prune.ts';
 
 /** `kubegc node prune --untag-only`: removes tags that nobody uses an image by; every image stays (NODE-226). */
 export async function untag(flags: PruneFlags, terminal: Terminal): Promise<number> {
+  refuseConfirmWithDryRun(flags);
   if (flags.to !== undefined || flags.containers === true) {
     throw new CommandError(
       '--untag-only removes tags alone, so --to and --containers have no meaning',

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../api/meta/time.ts';
 import type { Node, Pod } from '../pods/pod-object.ts';
-import { REVISION_LABEL } from '../revisions/controller-revision.ts';
 import { daemonPod, type DaemonSet } from './daemon-set.ts';
 import { type DaemonFacts, daemonSetStatus, planDaemons, planRollingUpdate } from './daemonset-reconcile.ts';
 

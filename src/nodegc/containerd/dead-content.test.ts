@@ -75,7 +75,7 @@ describe('dead snapshots and blobs', () => {
     expect(dead({ snapshots: [snapshot('kept', '', { 'containerd.io/gc.bref.image.1': 'a:1' })] })).toEqual([]);
   });
 
-  it('NODE-220 tells snapshots of one name in two snapshotters apart', () => {
+  it('NODE-220 distinguishes snapshots of one name in two snapshotters', () => {
     const other = { ...snapshot('writable'), snapshotter: 'native' };
     expect(dead({ snapshots: [snapshot('writable'), other], containers: [container('writable')] })).toEqual([
       'snapshot writable 100',

@@ -26,7 +26,7 @@ const SAVE_PERIOD_MS = 60_000;
 const FRUITLESS_PAUSE_MS = 60_000;
 /** Reported once an hour while nothing may be removed (NODE-219). */
 const HOPELESS_EVENT_MS = 3_600_000;
-/** Events of containers lead to one look at the disk in this time (NODE-223). */
+/** Events of containers lead to one check of the disk in this time (NODE-223). */
 const EVENT_PAUSE_MS = 10_000;
 /** After a stream of events has broken off. */
 const EVENT_RETRY_MS = 30_000;
@@ -47,7 +47,7 @@ export interface NodeDaemonOptions {
     readonly layout: DiskLayout;
   }>;
   /**
-   * Events of containers, to look at the disk early. They are read where no kubelet runs: containerd 1.7 gives each event to one reader only,
+   * Events of containers, to check the disk early. They are read where no kubelet runs: containerd 1.7 gives each event to one reader only,
    * and would withhold it from the kubelet.
    */
   readonly containerEvents?: (signal: AbortSignal) => AsyncIterable<void>;
@@ -132,7 +132,7 @@ export class NodeDaemon implements Service {
     }
   }
 
-  /** Looks at the disk soon after an event (NODE-223). Events are no source of truth: without them the loops do the same later. */
+  /** Checks the disk soon after an event (NODE-223). Events are no source of truth: without them the loops do the same later. */
   async #followEvents(signal: AbortSignal): Promise<void> {
     const { containerEvents, clock, logger } = this.#options;
     if (containerEvents === undefined) return;

@@ -43,7 +43,7 @@ describe('what is never collected', () => {
     );
   });
 
-  it('NODE-040, 226 says by which reference the container was started, where the runtime tells', () => {
+  it('NODE-040, 226 says by which reference the container was started, where the runtime reports it', () => {
     expect(why([image('a')], {}, [{ ...user('a'), reference: 'shop/web:2' }])).toBe(
       'a inUse: exited container app of pod shop/web-0, started as shop/web:2',
     );

@@ -77,7 +77,7 @@ describe('stale tags', () => {
     });
   });
 
-  it('NODE-226 keeps every tag when one container does not tell by which it was started', () => {
+  it('NODE-226 keeps every tag when the reference of one container is unknown', () => {
     expect(stale([app], [user('sha256:a', 'reg.example/app:1'), user('sha256:a', '')])).toEqual([]);
   });
 

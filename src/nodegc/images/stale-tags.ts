@@ -24,7 +24,7 @@ export interface StaleTagFacts {
 }
 
 /**
- * Finds tags that may go while their image stays. All tags of an image stay unless every container that uses it tells the reference that it
+ * Finds tags that may go while their image stays. All tags of an image stay unless every container that uses it has the reference that it
  * was started by, and one of these references means a tag that stays.
  */
 export function staleTags(facts: StaleTagFacts): StaleTag[] {

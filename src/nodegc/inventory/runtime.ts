@@ -22,7 +22,7 @@ export interface RuntimeContainer {
   readonly podNamespace: string;
   /** `image_id`, or `image_ref` where the runtime leaves that empty (NODE-014). */
   readonly imageId: string;
-  /** The reference that it was started by, as a pod names it; empty where the runtime tells the id alone (NODE-226). */
+  /** The reference that it was started by, as a pod names it; empty where the runtime reports the id alone (NODE-226). */
   readonly reference: string;
   readonly runtimeHandler: string;
   readonly state: ContainerState;

@@ -12,7 +12,7 @@ export interface ProtectListObject {
 
 export interface ProtectList {
   readonly patterns: readonly ReferencePattern[];
-  /** What of it cannot be read; undefined when all can. */
+  /** The part that cannot be read; undefined when all can. */
   readonly fault: string | undefined;
 }
 

@@ -198,7 +198,7 @@ export class SimulatedNode implements Runtime, FileSystem {
     this.sandboxes.delete(id);
   }
 
-  /** Tells readers of events that something happened to a container. */
+  /** Sends readers of events a sign that something happened to a container. */
   emitEvent(): void {
     this.#onEvent();
   }

@@ -86,7 +86,7 @@ class Search<P extends PlanOfSteps> {
   }
 }
 
-/** Of histories of the collector. */
+/** Makes histories of the collector simpler. */
 export const simpler: Simpler<Plan> = { plans: simplerPlans, steps: simplerSteps };
 
 function* simplerPlans({ kinds, collectors, latency, versions, end, steps }: Plan): Generator<Partial<Plan>> {

@@ -143,7 +143,7 @@ class Race {
     await this.#rest();
   }
 
-  /** What lies between the server and both the collector and the controller. */
+  /** Sees all requests between the server and both the collector and the controller. */
   readonly #between: Interceptor = async (request, next) => {
     const { resource } = this.#kind.dependents;
     const isCollectors = String(request.headers['user-agent']).includes('/collector');

@@ -27,7 +27,7 @@ const CONTROLLERS: ReadonlySet<ControllerName> = new Set<ControllerName>([
 /** As a caller of kube-apiserver gives up, ms. */
 const TIMEOUT_MS = 30_000;
 
-/** One process of all controllers, from its start to its end. */
+/** One process of all controllers, from start to stop. */
 export class ControllersProcess {
   readonly network: Network;
   readonly #stopping: AbortController;

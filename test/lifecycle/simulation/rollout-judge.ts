@@ -10,7 +10,7 @@ import {
 
 type IntOrPercent = number | string;
 
-/** What a Deployment allows, by the documentation of its fields: percentages of surge round up, of unavailability down. */
+/** The numbers of pods that a Deployment allows, by the documentation of its fields: percentages of surge round up, of unavailability down. */
 export function allowance({ spec }: Stored): { readonly most: number; readonly least: number } {
   const replicas = spec?.replicas ?? 1;
   const { type, rollingUpdate = {} } = ((spec as { strategy?: object } | undefined)?.strategy ?? {}) as {

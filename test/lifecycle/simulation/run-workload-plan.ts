@@ -14,7 +14,7 @@ import { refOf, WorkloadUsers } from './workload-users.ts';
 const QUIET_MS = 100_000;
 /** Everything comes to rest within this time after the storm: a Job's longest pause between two pods is shorter. */
 const REST_MS = 1_800_000;
-/** Between two looks at what is not as it is asked for. */
+/** Fake milliseconds between two checks of whether the workloads are as specified. */
 const LOOK_MS = 5000;
 /** The longest that a ReplicaSet may have another number of pods: a request that nobody answers, and the pauses after failures. */
 const UNSATISFIED_MS = 90_000;

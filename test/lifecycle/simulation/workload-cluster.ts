@@ -31,7 +31,7 @@ export class WorkloadCluster {
   readonly time = new SimulatedTime(this.clock);
   readonly random: Random;
   readonly judge: WorkloadJudge;
-  /** Of users. */
+  /** Sends the requests of users. */
   readonly client: RestClient;
   readonly #options: WorkloadClusterOptions;
   readonly #server: ApiServer;

@@ -6,7 +6,7 @@ import { FAULTS, type FaultName, type LatencyPlan, type StreamStep } from '../..
  */
 export interface WorkloadPlan {
   readonly seed: number;
-  /** What each request of the controllers may take on its way, fake milliseconds. */
+  /** Latency of each request of the controllers, fake milliseconds. */
   readonly latency: LatencyPlan;
   readonly nodes: number;
   readonly steps: readonly WorkloadStep[];
@@ -25,21 +25,21 @@ export type WorkloadKind = (typeof WORKLOADS)[number];
 /** Workloads of name `a` are in the namespace `default`, those of name `b` in `team`. */
 export type WorkloadName = 'a' | 'b';
 
-/** What becomes of the pods: ready at once, ready after seconds, never ready, fail after seconds, run for ever though a Job made them. */
+/** The fate of the pods: ready at once, ready after seconds, never ready, fail after seconds, run for ever though a Job made them. */
 export const FATES = ['fine', 'slow', 'never', 'fails', 'runs'] as const;
 export type Fate = (typeof FATES)[number];
 
 export const POLICIES = ['Background', 'Foreground', 'Orphan', 'none'] as const;
 export type WorkloadPolicy = (typeof POLICIES)[number];
 
-/** What the makers of a workload may set beside the number of its pods. */
+/** Fields that a user may set beside the number of pods. */
 export interface WorkloadVariant {
-  /** Of a Deployment. */
+  /** For a Deployment. */
   readonly strategy?: 'Recreate' | { readonly maxSurge: number | string; readonly maxUnavailable: number | string };
-  /** Of a StatefulSet. */
+  /** For a StatefulSet. */
   readonly management?: 'Parallel';
   readonly claims?: 'Retain' | 'Delete';
-  /** Of a Job. */
+  /** For a Job. */
   readonly indexed?: true;
   readonly ttl?: number;
   /** Seconds that its pods may take to stop. */
@@ -51,14 +51,14 @@ export interface WorkloadRef {
   readonly name: WorkloadName;
 }
 
-/** What users do. `which` counts the objects of a kind by their keys, and starts again at the last one. */
+/** A step of a user. `which` counts the objects of a kind by their keys, and starts again at the last one. */
 export type UserStep =
   | (WorkloadRef & { readonly do: 'create'; readonly replicas: number; readonly fate: Fate } & WorkloadVariant)
   | (WorkloadRef & { readonly do: 'scale'; readonly replicas: number })
   /** The template changes. */
   | (WorkloadRef & { readonly do: 'roll'; readonly image: string; readonly fate: Fate })
   | (WorkloadRef & { readonly do: 'delete'; readonly policy: WorkloadPolicy })
-  /** Of a Deployment: rollouts; of a Job or CronJob: its run. */
+  /** The rollout of a Deployment, or the run of a Job or CronJob. */
   | (WorkloadRef & { readonly do: 'pause' | 'resume' })
   /** The template of the ReplicaSet before comes back. */
   | { readonly do: 'undo'; readonly name: WorkloadName }
@@ -103,7 +103,7 @@ export interface WorkloadFaultStep {
 export type WorkloadStep =
   | UserStep
   | WorkloadFaultStep
-  /** What happens to the watches of the controllers; `kind` is a plural name here. */
+  /** A fault of the watches of the controllers; `kind` is a plural name here. */
   | StreamStep
   /** The process of the controllers is killed, and another one starts so much later. */
   | { readonly do: 'crash'; readonly downMs: number }
