@@ -9,7 +9,6 @@ import { DEFAULTS, type GarbageCollectorOptions } from './garbage-collector-opti
 import { GraphWriter } from './graph-writer.ts';
 import type { ApplyOutcome } from './graph/effect.ts';
 import { OwnershipGraph } from './graph/ownership-graph.ts';
-import { HeldLists } from './held-lists.ts';
 import { LeadershipTerm } from './leadership-term.ts';
 import { MonitorIntake } from './monitor-intake.ts';
 import { Monitors } from './monitors/monitors.ts';
@@ -25,13 +24,13 @@ import { TerminatingReports } from './observation/terminating/terminating-report
 import { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import { DeleteOptionsSupport } from './operations/delete-options-support.ts';
 import { PatchSupport } from './operations/patch-support.ts';
-import { Outages } from './outages.ts';
 import { createQueues } from './queues/queues.ts';
 import { defaultIgnoredResources, monitoredResourceOf } from './resources/deletable-resources.ts';
 import { KindMapper } from './resources/kind-mapper.ts';
 import type { WorkerParts } from './start-workers.ts';
-import { AcceptedEnds } from './workers/accepted-ends.ts';
-import { AwaitedNews } from './workers/awaited-news.ts';
+import { HeldLists } from './trust/held-lists.ts';
+import { Outages } from './trust/outages.ts';
+import { Trust } from './trust/trust.ts';
 import { Backlog } from './workers/backlog.ts';
 import { OrphanRecords } from './workers/orphan-records.ts';
 import { WorkGate } from './workers/work-gate.ts';
@@ -75,8 +74,12 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     options.absentOwners === undefined ? {} : { capacity: options.absentOwners },
   );
   const graph = new OwnershipGraph({ hashSeed, absentOwners });
-  const acceptedEnds = new AcceptedEnds(clock);
-  const awaitedNews = new AwaitedNews(graph);
+  const trust = new Trust({
+    graph,
+    queue: queues.attemptToDelete,
+    watches: () => monitors.all(),
+    vanishLimit: options.vanishLimit,
+  });
   const orphanedOwners = new OrphanedOwners();
   const gate = new WorkGate();
   const support = new PatchSupport();
@@ -114,12 +117,13 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     clock,
     logger,
     recorder,
+    absences: trust.absences,
     monitors: () => monitors,
-    vanishLimit: options.vanishLimit,
   });
   const writer = new GraphWriter({
     graph,
     absentOwners,
+    epoch: () => trust.epoch,
     queues,
     clock,
     metrics: registry,
@@ -131,15 +135,13 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
   const outages = new Outages({
     clock,
     logger,
-    writer,
-    monitors: () => monitors,
+    trust,
+    apply: writer.apply,
+    restart: (isMeant) => void monitors.restart(isMeant),
+    resetRecords: () => void orphanRecords.reset(gate.term.stopping),
     absentOwners,
-    acceptedEnds,
-    awaitedNews,
-    orphanRecords,
     queues,
     onQueued: journal.queued,
-    gate,
   });
   const intake = new MonitorIntake({
     client,
@@ -168,11 +170,12 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
         logger,
         reader,
         apply: observed,
-        vanishLimit: () => lists.absences.limitOf(monitoredResourceOf(offered)),
+        vanishLimit: () => trust.absences.limitOf(monitoredResourceOf(offered)),
         tell,
         newest,
       }),
     intake.of,
+    () => trust.kinds.changed(),
   );
   const kinds = new KindMapper(new RestMapper([]), () => resourceSync.sooner('unknownKind'), options.unservedVersions);
   const resourceSync: ResourceSync = new ResourceSync({
@@ -183,7 +186,6 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     monitors,
     kinds,
     syncErrors: metrics.syncErrors,
-    doubts: () => outages.settledDoubts,
     ignored: options.ignoredResources ?? defaultIgnoredResources,
     periodMs: options.syncPeriodMs ?? DEFAULTS.syncPeriodMs,
     onChanged: () => {
@@ -191,17 +193,16 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
       writer.wakeAll();
     },
     onVanished: (resource) => {
-      lists.absences.forget(resource);
+      trust.absences.forget(resource);
       writer.apply({ type: 'resourceVanished', resource });
     },
     onDiscovered: (served) => {
       forgetVanished(metrics, served);
-      acceptedEnds.forgetOld();
-      awaitedNews.forgetShown();
+      trust.forgetOld(clock.monotonic());
     },
   });
   terminatingGauges(registry, terminating);
-  collectorGauges(registry, { graph, queues, monitors, kinds, calls, heldAbsences: lists.absences });
+  collectorGauges(registry, { clock, graph, queues, monitors, kinds, calls, heldAbsences: trust.absences });
   const term = new LeadershipTerm({
     clock,
     logger,
@@ -236,8 +237,6 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     absentOwners,
     orphanedOwners,
     orphanRecords,
-    acceptedEnds,
-    awaitedNews,
     kinds,
     support,
     deleteOptions,
@@ -245,7 +244,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     monitors,
     resourceSync,
     lists,
-    outages,
+    trust,
     journal,
     breaker,
     consistency,

@@ -3,6 +3,7 @@ import type { OwnerReference } from '../api/meta/object-meta.ts';
 import { FakeClock } from '../base/time/fake-clock.ts';
 import { MemoryMetrics } from '../base/metrics/memory-metrics.ts';
 import { AbsentOwnerCache } from './caches/absent-owner-cache.ts';
+import { FIRST_EPOCH, nextEpoch } from './types/epoch.ts';
 import { ColumnsFromObject } from './graph/columns-from-object.ts';
 import type { InvalidNamespaceReport } from './graph/effect.ts';
 import type { MonitoredResource, ObservedObject } from './types/event.ts';
@@ -40,7 +41,7 @@ function setUp() {
   const absentOwners = new AbsentOwnerCache();
   const reports: InvalidNamespaceReport[] = [];
   const report = (each: InvalidNamespaceReport): void => void reports.push(each);
-  const writer = new GraphWriter({ graph, absentOwners, queues, clock, metrics, report });
+  const writer = new GraphWriter({ graph, absentOwners, epoch: () => second, queues, clock, metrics, report });
   const { attemptToDelete, attemptToOrphan } = queues;
   /** Empties the queue of what is ready. */
   const ready = (queue = attemptToDelete): string[] => {
@@ -54,6 +55,9 @@ function setUp() {
   const observe = (each: ObservedObject) => writer.apply({ type: 'observed', resource: secrets, object: each });
   return { clock, metrics, graph, absentOwners, reports, writer, attemptToDelete, attemptToOrphan, ready, observe };
 }
+
+/** The present one. */
+const second = nextEpoch(FIRST_EPOCH);
 
 describe('GraphWriter', () => {
   it('COL-043 carries out the effects of an event: queues, absent owners, reports', () => {
@@ -74,13 +78,11 @@ describe('GraphWriter', () => {
     const { writer, observe, absentOwners } = setUp();
     for (const n of [1, 2]) observe(object(n));
     observe(object(3, { ownerReferences: [to(1), to(2)] }));
-    const { doubts } = absentOwners;
-    absentOwners.doubt();
     const identity = { apiVersion: 'v1', kind: 'Secret', namespace: 'ns', name: 's1', uid: uid(1) };
-    writer.apply({ type: 'virtualDelete', identity }, doubts);
-    expect([absentOwners.has(to(1), 'ns'), absentOwners.has(to(1), 'ns', 'sinceLastDoubt')]).toEqual([true, false]);
+    writer.apply({ type: 'virtualDelete', identity }, FIRST_EPOCH);
+    expect([absentOwners.has(to(1), 'ns'), absentOwners.has(to(1), 'ns', second)]).toEqual([true, false]);
     writer.apply({ type: 'deleted', resource: secrets, uid: uid(2), name: 's2', namespace: 'ns' });
-    expect(absentOwners.has(to(2), 'ns', 'sinceLastDoubt')).toBe(true);
+    expect(absentOwners.has(to(2), 'ns', second)).toBe(true);
   });
 
   it('COL-085 BETTER-8 a change wakes the keys of its object and of its dependents, and no other', () => {

@@ -11,6 +11,7 @@ import type {
   InvalidNamespaceReport,
   NoteAbsentOwnerEffect,
 } from './graph/effect.ts';
+import type { Epoch } from './types/epoch.ts';
 import type { GraphEvent } from './types/event.ts';
 import type { Uid } from './types/identity.ts';
 import { type ObjectColumns, uidOfColumns } from './types/object-columns.ts';
@@ -21,6 +22,8 @@ import { type OnQueued, QUEUE_NAMES, type Queues } from './queues/queues.ts';
 export interface GraphWriterOptions {
   readonly graph: OwnershipGraph;
   readonly absentOwners: AbsentOwnerCache;
+  /** The present one; see Trust. */
+  readonly epoch: () => Epoch;
   readonly queues: Queues;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -66,8 +69,8 @@ export class GraphWriter {
     return this.#events;
   }
 
-  /** `doubts`: those that there had been when what the event says was read, for the absences that it proves; see AbsentOwnerCache. */
-  readonly apply = (event: GraphEvent, doubts?: number): ApplyOutcome => {
+  /** `epoch`: in which the read began that the event comes from, for the absences that it proves; the present one unless given. */
+  readonly apply = (event: GraphEvent, epoch?: Epoch): ApplyOutcome => {
     const { graph } = this.#options;
     const effects = this.#effects;
     this.#events++;
@@ -78,7 +81,7 @@ export class GraphWriter {
       // a key, and would wake just that key.
       const changed = outcome === 'changed' || outcome === 'wentBack';
       if (changed && event.type !== 'virtualDelete') this.#wake(event);
-      for (const effect of effects) this.#carryOut(effect, doubts);
+      for (const effect of effects) this.#carryOut(effect, epoch);
       return outcome;
     } finally {
       effects.length = 0;
@@ -112,7 +115,7 @@ export class GraphWriter {
     attemptToOrphan.hasten(key, TOUCHED_MS);
   };
 
-  #carryOut(effect: Effect, doubts: number | undefined): void {
+  #carryOut(effect: Effect, epoch: Epoch | undefined): void {
     const { absentOwners, queues, report } = this.#options;
     switch (effect.effect) {
       case 'enqueue': {
@@ -124,7 +127,7 @@ export class GraphWriter {
       }
       case 'noteAbsentOwner':
         this.#options.onAbsence?.(effect);
-        return absentOwners.note(effect.identity, doubts);
+        return absentOwners.note(effect.identity, epoch ?? this.#options.epoch());
       case 'dropAbsentOwner':
         this.#options.onAbsence?.(effect);
         return absentOwners.drop(effect.uid);

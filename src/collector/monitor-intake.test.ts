@@ -32,8 +32,8 @@ function setUp() {
     },
     lists: { listed: () => void done.push('listed') },
     outages: {
-      watchFailed: (_, about) => void done.push(`watchFailed ${about}`),
-      queueAwaited: () => void done.push('queueAwaited'),
+      watchFailed: (_, scope) => void done.push(`watchFailed ${scope}`),
+      watchRecovered: () => void done.push('watchRecovered'),
       historyReset: (_, evidence) => void done.push(`historyReset ${evidence}`),
     },
     resourceSync: () => ({ sooner: (reason) => void done.push(`discovery ${reason}`) }),
@@ -44,8 +44,8 @@ function setUp() {
 describe('MonitorIntake', () => {
   it.each<{ readonly event: MonitorEvent; readonly passed: readonly string[] }>([
     { event: { type: 'listed' }, passed: ['listed'] },
-    { event: { type: 'doubt', about: 'beside' }, passed: ['watchFailed beside'] },
-    { event: { type: 'recovered' }, passed: ['queueAwaited'] },
+    { event: { type: 'outage', scope: 'beside' }, passed: ['watchFailed beside'] },
+    { event: { type: 'recovered' }, passed: ['watchRecovered'] },
     { event: { type: 'historyReset', evidence: 'deletionTakenBack' }, passed: ['historyReset deletionTakenBack'] },
     { event: { type: 'changed' }, passed: [] },
     { event: { type: 'synced' }, passed: [] },

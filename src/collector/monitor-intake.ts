@@ -3,15 +3,15 @@ import type { Clock, Timer } from '../base/time/clock.ts';
 import type { Logger } from '../base/logs/logger.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
 import type { GraphWriter } from './graph-writer.ts';
-import type { HeldLists } from './held-lists.ts';
 import type { ResourceSync } from './monitors/resource-sync.ts';
-import { ResumedWatches } from './monitors/resumed-watches.ts';
 import { TroubleLog } from './monitors/trouble-log.ts';
 import { listVersion } from './operations/list-version.ts';
-import type { Outages } from './outages.ts';
 import { type ConfigurationEffect, configurationEffect } from './resources/configuration-resources.ts';
 import { type OfferedResource, resourceKey } from './resources/deletable-resources.ts';
 import { isServedByKubeApiserver } from './resources/served-by-kube-apiserver.ts';
+import type { HeldLists } from './trust/held-lists.ts';
+import type { Outages } from './trust/outages.ts';
+import { ResumedWatches } from './trust/resumed-watches.ts';
 import type { MonitorEvent } from './types/monitor-event.ts';
 
 export interface MonitorIntakeOptions {
@@ -20,7 +20,7 @@ export interface MonitorIntakeOptions {
   readonly logger: Logger;
   readonly writer: Pick<GraphWriter, 'lookAgain' | 'touched' | 'wakeAll'>;
   readonly lists: Pick<HeldLists, 'listed'>;
-  readonly outages: Pick<Outages, 'watchFailed' | 'queueAwaited' | 'historyReset'>;
+  readonly outages: Pick<Outages, 'watchFailed' | 'watchRecovered' | 'historyReset'>;
   readonly resourceSync: () => Pick<ResourceSync, 'sooner'>;
 }
 
@@ -67,8 +67,8 @@ export class MonitorIntake {
         return logger.debug('a monitor is synced', { resource: resourceKey(offered) });
       case 'troubleChanged':
         return;
-      case 'doubt':
-        return outages.watchFailed(offered, event.about);
+      case 'outage':
+        return outages.watchFailed(offered, event.scope);
       case 'failed':
         this.#troubles.failed(resourceKey(offered), event.error);
         return this.#resumedWatches.forget(offered);
@@ -79,8 +79,7 @@ export class MonitorIntake {
       case 'recovered':
         this.#troubles.recovered(resourceKey(offered));
         this.#resumedWatches.forget(offered);
-        // The server may have been away once more while all watches paused.
-        return outages.queueAwaited();
+        return outages.watchRecovered();
       case 'historyReset':
         return outages.historyReset(offered, event.evidence);
       case 'stopped':

@@ -6,20 +6,18 @@ import type { DecisionJournal } from './decision-journal.ts';
 import { DEFAULTS, type GarbageCollectorOptions } from './garbage-collector-options.ts';
 import type { GraphWriter } from './graph-writer.ts';
 import type { OwnershipGraph } from './graph/ownership-graph.ts';
-import type { HeldLists } from './held-lists.ts';
 import type { Monitors } from './monitors/monitors.ts';
 import type { ResourceSync } from './monitors/resource-sync.ts';
 import type { CollectorMetrics } from './observation/collector-metrics.ts';
 import type { AdaptiveConcurrency } from './operations/adaptive-concurrency.ts';
 import type { DeleteOptionsSupport } from './operations/delete-options-support.ts';
 import type { PatchSupport } from './operations/patch-support.ts';
-import type { Outages } from './outages.ts';
 import type { Queues } from './queues/queues.ts';
 import type { WorkKey } from './queues/work-key.ts';
 import type { KindMapper } from './resources/kind-mapper.ts';
+import type { HeldLists } from './trust/held-lists.ts';
+import type { Trust } from './trust/trust.ts';
 import { versionFor } from './trust/version-for.ts';
-import type { AcceptedEnds } from './workers/accepted-ends.ts';
-import type { AwaitedNews } from './workers/awaited-news.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
 import { DeleteWorker } from './workers/delete-worker.ts';
 import { IgnoredFinalizers } from './workers/ignored-finalizers.ts';
@@ -41,8 +39,6 @@ export interface WorkerParts {
   readonly absentOwners: AbsentOwnerCache;
   readonly orphanedOwners: OrphanedOwners;
   readonly orphanRecords: OrphanRecords;
-  readonly acceptedEnds: AcceptedEnds;
-  readonly awaitedNews: AwaitedNews;
   readonly kinds: KindMapper;
   readonly support: PatchSupport;
   readonly deleteOptions: DeleteOptionsSupport;
@@ -50,7 +46,7 @@ export interface WorkerParts {
   readonly monitors: Monitors;
   readonly resourceSync: ResourceSync;
   readonly lists: HeldLists;
-  readonly outages: Outages;
+  readonly trust: Trust;
   readonly journal: DecisionJournal;
   readonly breaker: HeldDeletions | undefined;
 }
@@ -93,7 +89,7 @@ export function startWorkers(parts: WorkerParts, stopping: AbortSignal): Started
 }
 
 function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog): CollectorContext {
-  const { calls, writer, gate, monitors, resourceSync, lists, outages, journal } = parts;
+  const { calls, writer, gate, monitors, resourceSync, lists, trust, journal } = parts;
   const { client, clock, random, logger, onDecision, writes = 'allowed' } = parts.options;
   return {
     client: client.through(calls.intercept),
@@ -105,8 +101,6 @@ function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog
     graph: parts.graph,
     absentOwners: parts.absentOwners,
     orphanedOwners: parts.orphanedOwners,
-    acceptedEnds: parts.acceptedEnds,
-    awaitedNews: parts.awaitedNews,
     kinds: parts.kinds,
     queues: parts.queues,
     support: parts.support,
@@ -115,15 +109,10 @@ function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog
     breaker: parts.breaker,
     writes,
     apply: writer.apply,
-    trust: () => (monitors.current ? 'trusted' : 'untrusted'),
-    trusts: (apiVersion, kind) => monitors.trusts(apiVersion, kind),
-    follows: (apiVersion, kind) => monitors.follows(apiVersion, kind),
-    holdsAbsences: (apiVersion, kind) => lists.absences.holds(apiVersion, kind),
+    trust,
     versionFor: (owner, dependent) =>
       versionFor(owner, dependent, monitors.versionOf(owner.apiVersion, owner.resource)),
     onContradicted: lists.contradicted,
-    doubt: (about) => outages.doubt(about),
-    doubtsOfServer: () => outages.doubtsOfServer,
     onReleasedLate: journal.releasedLate,
     onQueued: journal.queued,
     whyQueued: (key) => journal.takeReason(queue, key),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AbsentOwnerCache } from './absent-owner-cache.ts';
+import { FIRST_EPOCH, nextEpoch } from '../types/epoch.ts';
 import type { Identity } from '../types/identity.ts';
 
 function identity(change: Partial<Identity> = {}): Identity {
@@ -67,47 +68,24 @@ describe('AbsentOwnerCache', () => {
     expect(cache.size).toBe(0);
   });
 
-  it('COL-002 an absence counts as proven since the last loss of trust only if it was', () => {
+  it('COL-002 COL-111 an absence counts as proven since an epoch only if its read began in it, or later', () => {
     const cache = new AbsentOwnerCache();
+    const second = nextEpoch(FIRST_EPOCH);
     cache.note(identity());
-    expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
-    cache.doubt();
-    expect([cache.has(identity(), 'ns', 'sinceLastDoubt'), cache.has(identity(), 'ns')]).toEqual([false, true]);
-    cache.note(identity());
-    expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
+    expect([cache.has(identity(), 'ns', second), cache.has(identity(), 'ns')]).toEqual([false, true]);
+    cache.note(identity(), second);
+    expect([cache.has(identity(), 'ns', second), cache.has(identity(), 'ns', nextEpoch(second))]).toEqual([
+      true,
+      false,
+    ]);
   });
 
-  it('COL-002 a read that began before the last loss of trust proves nothing since', () => {
+  it('COL-002 COL-130 a read that took longer takes nothing away from a later proof', () => {
     const cache = new AbsentOwnerCache();
-    const { doubts } = cache;
-    cache.doubt();
-    cache.note(identity(), doubts);
-    expect([cache.has(identity(), 'ns', 'sinceLastDoubt'), cache.has(identity(), 'ns')]).toEqual([false, true]);
-    cache.note(identity());
-    // Another read that took longer takes nothing away of what is known better.
-    cache.note(identity(), doubts);
-    expect(cache.has(identity(), 'ns', 'sinceLastDoubt')).toBe(true);
-  });
-
-  it('COL-111 COL-002 distrust of the servers beside kube-apiserver leaves absences of that one, distrust of all does not', () => {
-    const cache = new AbsentOwnerCache();
-    const proven = () => [
-      cache.has(identity(), 'ns', 'sinceLastDoubtOfAll'),
-      cache.has(identity(), 'ns', 'sinceLastDoubt'),
-    ];
-    cache.note(identity());
-    const before = cache.doubts;
-    expect([cache.doubt('beside'), cache.doubt('beside')]).toEqual([before + 1, before + 2]);
-    expect(proven()).toEqual([true, false]);
-    cache.doubt('all');
-    expect(proven()).toEqual([false, false]);
-    // A read that began before it proves nothing, one that began after it does, whatever happened beside meanwhile.
-    cache.note(identity(), before + 2);
-    expect(proven()).toEqual([false, false]);
-    const after = cache.doubts;
-    cache.doubt('beside');
-    cache.note(identity(), after);
-    expect(proven()).toEqual([true, false]);
+    const second = nextEpoch(FIRST_EPOCH);
+    cache.note(identity(), second);
+    cache.note(identity(), FIRST_EPOCH);
+    expect(cache.has(identity(), 'ns', second)).toBe(true);
   });
 
   it('BETTER-14 an evicted absence leaves nothing to drop', () => {

@@ -10,6 +10,7 @@ import { gatherFacts, type FactSource, type Round } from './gather-facts.ts';
 import { beginOrphanRound, gatherOrphanFacts, lookedAtOwner } from './gather-orphan-facts.ts';
 import { liveObjectOf } from './live-object.ts';
 import { ownerLookup } from './owner-lookup.ts';
+import { type Epoch, FIRST_EPOCH, nextEpoch } from '../types/epoch.ts';
 import { isInWaitingCycle } from './waiting-cycle.ts';
 
 const MAPPINGS = {
@@ -29,7 +30,6 @@ function source(graph: OwnershipGraph, absentOwners = new AbsentOwnerCache()): F
     absentOwners,
     mapping: (_, kind) => (kind in MAPPINGS ? MAPPINGS[kind as keyof typeof MAPPINGS] : undefined),
     trust: 'trusted',
-    isOfKubeApiserver: (apiVersion) => apiVersion === 'v1',
   };
 }
 
@@ -471,6 +471,7 @@ describe('COL-002 a reference that is wrong about its owner', () => {
 
 describe('COL-111 COL-002 an absence that was proven before the graph lost trust', () => {
   type Kind = 'served' | 'not served' | 'not served, as was read since';
+  const second = nextEpoch(FIRST_EPOCH);
   const facts = (trust: FactSource['trust'], kind: Kind, prove: (cache: AbsentOwnerCache) => void) => {
     const graph = graphOf(
       observed(pods, { uid: 'o' }),
@@ -479,45 +480,39 @@ describe('COL-111 COL-002 an absence that was proven before the graph lost trust
     );
     const absentOwners = new AbsentOwnerCache();
     prove(absentOwners);
-    const from = { ...source(graph, absentOwners), trust, kindsReadSince: kind === 'not served, as was read since' };
+    const provenSince = (): Epoch => second;
+    const from = {
+      ...source(graph, absentOwners),
+      trust,
+      provenSince,
+      kindsReadSince: kind === 'not served, as was read since',
+    };
     return gatherFacts(kind === 'served' ? from : { ...from, mapping: () => undefined }, round()).owners[0];
   };
-  const noted = (cache: AbsentOwnerCache): void => cache.note({ ...ref('o'), namespace: 'ns' });
+  const notedIn =
+    (epoch: Epoch) =>
+    (cache: AbsentOwnerCache): void =>
+      cache.note({ ...ref('o'), namespace: 'ns' }, epoch);
 
   it.each([
     ['counts while the graph is trusted', 'trusted', 'served', () => undefined, true],
     ['and of a kind that is not served', 'trusted', 'not served', () => undefined, true],
     ['does not while it is not', 'untrusted', 'served', () => undefined, false],
-    [
-      'nor if it is in the cache',
-      'untrusted',
-      'served',
-      (cache: AbsentOwnerCache) => (noted(cache), cache.doubt()),
-      false,
-    ],
-    ['does if it was proven since', 'untrusted', 'served', noted, true],
-    [
-      'and if only servers beside kube-apiserver were away, which has it itself',
-      'untrusted',
-      'served',
-      (cache: AbsentOwnerCache) => (noted(cache), cache.doubt('beside')),
-      true,
-    ],
+    ['nor if it is in the cache', 'untrusted', 'served', notedIn(FIRST_EPOCH), false],
+    ['does if it was proven since', 'untrusted', 'served', notedIn(second), true],
     ['not of a kind that may have come back', 'untrusted', 'not served', () => undefined, false],
     ['but of one that has not (BETTER-15)', 'untrusted', 'not served, as was read since', () => undefined, true],
   ] as const)('%s', (_, trust, kind, prove, known) => {
     expect(facts(trust, kind, prove)?.knownAbsent).toBe(known);
   });
 
-  it('does not of what may be of a server beside kube-apiserver, when one of those was away', () => {
+  it('asks since when the absence of an owner of this apiVersion must be proven', () => {
     const widget = ref('w', { apiVersion: 'example.com/v1', kind: 'Widget' });
-    const graph = graphOf(observed(pods, { uid: 'a', owners: [widget] }));
+    const graph = graphOf(observed(pods, { uid: 'a', owners: [widget, ref('p')] }));
     const absentOwners = new AbsentOwnerCache();
-    absentOwners.note({ ...widget, namespace: 'ns' });
-    const from = { ...source(graph, absentOwners), trust: 'untrusted' } as const;
-    const known = () => gatherFacts(from, round()).owners[0]?.knownAbsent;
-    expect(known()).toBe(true);
-    absentOwners.doubt('beside');
-    expect(known()).toBe(false);
+    for (const owner of [widget, ref('p')]) absentOwners.note({ ...owner, namespace: 'ns' });
+    const provenSince = (apiVersion: string): Epoch => (apiVersion === 'v1' ? FIRST_EPOCH : second);
+    const from = { ...source(graph, absentOwners), trust: 'untrusted', provenSince } as const;
+    expect(gatherFacts(from, round()).owners.map(({ knownAbsent }) => knownAbsent)).toEqual([false, true]);
   });
 });

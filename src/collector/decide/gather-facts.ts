@@ -1,7 +1,8 @@
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { AbsentOwnerCache, Proven } from '../caches/absent-owner-cache.ts';
+import type { AbsentOwnerCache } from '../caches/absent-owner-cache.ts';
 import type { QueuedAs } from '../graph/effect.ts';
 import type { BlockingDependents, Graph, GraphNode } from '../graph/graph.ts';
+import type { Epoch } from '../types/epoch.ts';
 import type { Coordinates, Uid } from '../types/identity.ts';
 import { versionNumber } from '../types/version-number.ts';
 import type { OrphanedOwner } from '../caches/orphaned-owners.ts';
@@ -39,10 +40,10 @@ export interface FactSource {
    */
   readonly kindsReadSince?: boolean;
   /**
-   * Whether kube-apiserver serves this version of a group by itself, for certain: then the outage of another server says nothing about it.
-   * Custom resources are its own too, but what is behind their groups may as well be another server. Absent: none is certain.
+   * The epoch in which the absence of an owner of this apiVersion must have been proven while the graph is not to be trusted. Absent: any
+   * proof counts.
    */
-  readonly isOfKubeApiserver?: (apiVersion: string) => boolean;
+  readonly provenSince?: (apiVersion: string) => Epoch;
 }
 
 /** A version of an object of this apiVersion and resource. */
@@ -247,11 +248,10 @@ function isKnownAbsent(
   owner: Coordinates,
   { mapping, namespace, gone }: Place & { readonly gone: boolean },
 ): boolean {
-  const { absentOwners, kindsReadSince, isOfKubeApiserver } = source;
+  const { absentOwners, kindsReadSince, provenSince } = source;
   const mayBeBack = mapping !== undefined || kindsReadSince !== true;
   if (!trusts(source, owner) && mayBeBack) {
-    const since: Proven = isOfKubeApiserver?.(owner.apiVersion) === true ? 'sinceLastDoubtOfAll' : 'sinceLastDoubt';
-    return absentOwners.has(owner, namespace, since);
+    return absentOwners.has(owner, namespace, provenSince?.(owner.apiVersion));
   }
   return gone || absentOwners.has(owner, namespace);
 }

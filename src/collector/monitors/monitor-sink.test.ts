@@ -32,7 +32,7 @@ function setUp(resource = secrets, newest = Number.NaN) {
     newest,
     tell: (event) => {
       if (event.type === 'troubleChanged') turned.push(sink.trouble?.message);
-      else if (event.type === 'doubt') told.push(event.about === 'all' ? 'doubt' : `doubt ${event.about}`);
+      else if (event.type === 'outage') told.push(event.scope === 'all' ? 'outage' : `outage ${event.scope}`);
       else if (!['listed', 'touched', 'failed'].includes(event.type)) told.push(event.type);
     },
   });
@@ -138,22 +138,22 @@ describe('MonitorSink', () => {
     }
   });
 
-  it('COL-048 COL-002 is in trouble until a list is complete, and raises doubts when it begins', () => {
+  it('COL-048 COL-002 is in trouble until a list is complete, and tells of an outage when that begins', () => {
     const { sink, show, news } = setUp();
-    const told = () => news().filter((each) => each === 'doubt');
+    const told = () => news().filter((each) => each === 'outage');
     sink.failed(newStatusError(403, 'no'));
     sink.failed(newStatusError(403, 'still not'));
-    expect(told()).toEqual(['doubt']);
+    expect(told()).toEqual(['outage']);
     sink.replaceBegin();
     show('added');
     expect(sink.trouble?.message).toBe('still not');
     sink.replaceEnd('7');
     expect([sink.trouble, ...told()]).toEqual([undefined]);
     sink.failed(new Error('no'));
-    expect(told()).toEqual(['doubt']);
+    expect(told()).toEqual(['outage']);
   });
 
-  it('COL-111 COL-002 raises doubts each time the server is away, however long it has been in trouble', () => {
+  it('COL-111 COL-002 tells of an outage each time the server is away, however long it has been in trouble', () => {
     const { sink, news } = setUp();
     sink.failed(newStatusError(403, 'no'));
     news();
@@ -163,25 +163,25 @@ describe('MonitorSink', () => {
       newStatusError(504, 'late'),
     ]) {
       sink.failed(error);
-      expect(news()).toEqual(['doubt']);
+      expect(news()).toEqual(['outage']);
     }
     sink.failed(newStatusError(429, 'busy'));
     expect(news()).toEqual([]);
   });
 
-  it('COL-111 COL-002 raises them about other servers only, of one that kube-apiserver says to be away, but when that begins', () => {
+  it('COL-111 COL-002 tells of an outage beside kube-apiserver, if that says so, but for the first failure', () => {
     const { sink, news } = setUp({ apiVersion: 'example.com/v1', kind: 'Widget', resource: 'widgets' });
     const away = statusErrorOf(503, { 'audit-id': 'one' }, Buffer.from('service unavailable\n'));
     sink.failed(away);
     sink.failed(away);
-    expect(news()).toEqual(['doubt', 'doubt beside']);
+    expect(news()).toEqual(['outage', 'outage beside']);
     sink.replaceBegin();
     sink.replaceEnd('7');
     news();
     sink.failed(away);
     sink.failed(new TransportError('reset', 'reset'));
     sink.failed(away);
-    expect(news()).toEqual(['doubt', 'doubt', 'doubt beside']);
+    expect(news()).toEqual(['outage', 'outage', 'outage beside']);
   });
 
   it('COL-055 COL-002 tells that history went back when a deletion is taken back, but not of what is listed because of it', () => {

@@ -1,10 +1,9 @@
 import type { ReflectorSink } from '../../client/reflector/reflector-sink.ts';
 import type { ApplyOutcome } from '../graph/effect.ts';
 import type { GraphEvent, MonitoredResource, VanishLimit } from '../types/event.ts';
-import type { InDoubt, MonitorEvent } from '../types/monitor-event.ts';
+import type { MonitorEvent } from '../types/monitor-event.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';
-import { isAnswer } from '../operations/is-answer.ts';
-import { concernsOneKind, whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
+import { outageOfWatch } from '../trust/outage-scope.ts';
 import { versionNumber } from '../types/version-number.ts';
 
 /** Fills the columns from one object's bytes; throws when they are no object, and the reflector lists again. */
@@ -146,19 +145,12 @@ export class MonitorSink implements ReflectorSink {
   }
 
   failed(error: Error): void {
-    const inDoubt = this.#doubtedBy(error);
-    if (!this.#silent && inDoubt !== undefined) this.#options.tell({ type: 'doubt', about: inDoubt });
+    const { resource } = this.#options;
+    const scope = outageOfWatch(error, resource.apiVersion, this.#trouble === undefined ? 'working' : 'inTrouble');
+    if (!this.#silent && scope !== undefined) this.#options.tell({ type: 'outage', scope });
     this.#setTrouble(error);
     this.#failing = true;
     if (!this.#silent) this.#options.tell({ type: 'failed', error });
-  }
-
-  /** A change may show more than itself; a repeated event does not. */
-  #doubtedBy(error: Error): InDoubt | undefined {
-    const { apiVersion } = this.#options.resource;
-    if (concernsOneKind(error, apiVersion)) return 'beside';
-    if (this.#trouble === undefined) return 'all';
-    return isAnswer(error) ? undefined : whoIsInDoubt(error, apiVersion);
   }
 
   #followed(version: number): void {

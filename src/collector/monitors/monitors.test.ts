@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { OfferedResource } from '../resources/deletable-resources.ts';
-import { Monitors } from './monitors.ts';
+import { WatchedKinds } from '../trust/watched-kinds.ts';
+import { Monitors, type StartMonitor } from './monitors.ts';
 import { waitForSync } from './wait-for-sync.ts';
 
 const offered = (resource: string, version = 'v1', more: Partial<OfferedResource> = {}): OfferedResource => ({
@@ -19,7 +20,8 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
   const asked = { count: 0 };
   const absent = new Set<string>();
   const running = new Map<string, { sync(): void; fail(): void; recover(): void }>();
-  const monitors = new Monitors(({ resource, version, kind }, tell) => {
+  const kinds = new WatchedKinds(() => monitors.all());
+  const start: StartMonitor = ({ resource, version, kind }, tell) => {
     const name = `${resource}/${version}`;
     if (refuse(resource)) throw new Error(`no watcher for ${resource}`);
     log.push(`start ${name}`);
@@ -60,8 +62,9 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
         log.push(`stopped ${name}`);
       },
     };
-  });
-  return { monitors, log, running, asked, absent };
+  };
+  const monitors: Monitors = new Monitors(start, undefined, () => kinds.changed());
+  return { monitors, kinds, log, running, asked, absent };
 }
 const none: ReadonlySet<string> = new Set();
 const unchanged = { added: 0, restarted: 0, removed: [], failed: [] };
@@ -130,43 +133,43 @@ describe('Monitors', () => {
     expect([monitors.size, log.at(-1)]).toEqual([2, 'start a/v1']);
   });
 
-  it('COL-025 is synced when there is one and all are; current while none has failed', async () => {
-    const { monitors, running } = setUp();
-    expect([monitors.synced, monitors.current]).toEqual([false, false]);
+  it('COL-025 is synced when there is one and all are; the graph answers while none has failed', async () => {
+    const { monitors, kinds, running } = setUp();
+    expect([monitors.synced, kinds.answers]).toEqual([false, false]);
     await monitors.sync([offered('a'), offered('b')], none);
     running.get('a/v1')?.sync();
     expect([monitors.synced, monitors.unsynced.map(({ resource }) => resource)]).toEqual([false, ['b']]);
     running.get('b/v1')?.sync();
-    expect([monitors.synced, monitors.current, monitors.failing]).toEqual([true, true, 0]);
+    expect([monitors.synced, kinds.answers, monitors.failing]).toEqual([true, true, 0]);
     running.get('b/v1')?.fail();
-    expect([monitors.synced, monitors.current, monitors.failing]).toEqual([true, false, 1]);
+    expect([monitors.synced, kinds.answers, monitors.failing]).toEqual([true, false, 1]);
     await monitors.sync([offered('a'), offered('b'), offered('c')], none);
     expect(monitors.synced).toBe(false);
   });
 
   it('BETTER-9 knows whether they are current without asking each for each decision, and at once when one is not', async () => {
-    const { monitors, running, asked } = setUp();
+    const { monitors, kinds, running, asked } = setUp();
     await monitors.sync([offered('a'), offered('b')], none);
     running.get('a/v1')?.sync();
     running.get('b/v1')?.sync();
-    expect(monitors.current).toBe(true);
+    expect(kinds.answers).toBe(true);
     asked.count = 0;
-    for (let decision = 0; decision < 100; decision++) expect(monitors.current).toBe(true);
+    for (let decision = 0; decision < 100; decision++) expect(kinds.answers).toBe(true);
     expect(asked.count).toBe(0);
     running.get('a/v1')?.fail();
-    expect(monitors.current).toBe(false);
+    expect(kinds.answers).toBe(false);
     running.get('a/v1')?.recover();
-    expect(monitors.current).toBe(true);
+    expect(kinds.answers).toBe(true);
     await monitors.sync([offered('b'), offered('c')], none);
-    expect(monitors.current).toBe(false);
+    expect(kinds.answers).toBe(false);
     running.get('c/v1')?.sync();
-    expect(monitors.current).toBe(true);
+    expect(kinds.answers).toBe(true);
     await monitors.restart(({ resource }) => resource === 'b');
-    expect(monitors.current).toBe(false);
+    expect(kinds.answers).toBe(false);
     running.get('b/v1')?.sync();
-    expect(monitors.current).toBe(true);
+    expect(kinds.answers).toBe(true);
     await monitors.stop();
-    expect(monitors.current).toBe(false);
+    expect(kinds.answers).toBe(false);
   });
 
   it('starts all anew: the old ones are told to stop before', async () => {

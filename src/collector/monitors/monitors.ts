@@ -1,4 +1,3 @@
-import { concernsOneKind } from '../operations/who-is-in-doubt.ts';
 import { asError } from '../../base/errors/thrown.ts';
 import type { MonitoredResource } from '../types/event.ts';
 import type { MonitorEvent } from '../types/monitor-event.ts';
@@ -84,18 +83,24 @@ export class Monitors {
   readonly #entries = new Map<string, Entry>();
   /** Called whenever {@link synced} may have become true. One for the collector, and one for each wait: a handful. */
   readonly #onSynced = new Set<() => void>();
-  /** What {@link current} found; undefined when something has happened since. */
-  #current: boolean | undefined;
-  /** The same for each kind; made when it is first asked for. */
-  #followed: Map<string, boolean> | undefined;
+  readonly #onChanged: () => void;
 
-  /** `intakeOf`: takes the events of one monitor, after {@link current} and {@link synced} answer accordingly. */
+  /**
+   * `intakeOf`: takes the events of one monitor. `onChanged`: called before that when a monitor began, ended, synced, or its trouble changed,
+   * and {@link Monitors.all} answers accordingly.
+   */
   constructor(
     start: StartMonitor,
     intakeOf: (resource: OfferedResource) => (event: MonitorEvent) => void = () => () => undefined,
+    onChanged: () => void = () => undefined,
   ) {
     this.#start = start;
     this.#intakeOf = intakeOf;
+    this.#onChanged = onChanged;
+  }
+
+  *all(): Iterable<Monitor> {
+    for (const { monitor } of this.#entries.values()) yield monitor;
   }
 
   get size(): number {
@@ -108,51 +113,12 @@ export class Monitors {
     return this.#entries.size > 0;
   }
 
-  /**
-   * Synced, and what each shows is not known to be out of date: its last list or watch has not failed, or failed for reasons of its kind
-   * alone ({@link trusts}). Every decision asks, with thousands of monitors too: they are looked through only when something has happened to one.
-   */
-  get current(): boolean {
-    return (this.#current ??= this.#areCurrent());
-  }
-
-  /** Whether every monitor that shows objects of this kind is synced and works; false when none does. */
-  follows(apiVersion: string, kind: string): boolean {
-    return this.#kinds().get(`${apiVersion} ${kind}`) === true;
-  }
-
-  /** {@link current}, and no monitor of this kind has trouble of its own. A kind without monitors has none. */
-  trusts(apiVersion: string, kind: string): boolean {
-    return this.current && this.#kinds().get(`${apiVersion} ${kind}`) !== false;
-  }
-
-  #kinds(): ReadonlyMap<string, boolean> {
-    return (this.#followed ??= this.#followedKinds());
-  }
-
-  #followedKinds(): Map<string, boolean> {
-    const followed = new Map<string, boolean>();
-    for (const { monitor } of this.#entries.values()) {
-      const key = `${monitor.resource.apiVersion} ${monitor.resource.kind}`;
-      followed.set(key, followed.get(key) !== false && monitor.synced && monitor.trouble === undefined);
-    }
-    return followed;
-  }
-
   /** The newest version that is known of a resource; NaN if none is. */
   versionOf(apiVersion: string, resource: string): number {
     for (const { monitor } of this.#entries.values()) {
       if (monitor.resource.resource === resource && monitor.resource.apiVersion === apiVersion) return monitor.version;
     }
     return Number.NaN;
-  }
-
-  #areCurrent(): boolean {
-    for (const { monitor } of this.#entries.values()) {
-      if (monitor.synced && monitor.trouble === undefined) continue;
-      if (monitor.trouble === undefined || !concernsOneKind(monitor.trouble, monitor.resource.apiVersion)) return false;
-    }
-    return this.#entries.size > 0;
   }
 
   get unsynced(): readonly OfferedResource[] {
@@ -217,7 +183,7 @@ export class Monitors {
     const anew = [...new Set([...rescoped, ...this.#sharing(removing)])];
     const failed = this.#startAll(added);
     const { unstarted, stopped } = this.#restartAll(anew);
-    this.#forgetCurrent();
+    this.#onChanged();
     // It may have been the only one that was not synced.
     if (removing.length > 0) this.#tellSynced();
     await Promise.all(removing.map(({ monitor }) => monitor.stop()));
@@ -297,7 +263,7 @@ export class Monitors {
   async stop(): Promise<void> {
     const monitors = [...this.#entries.values()].map(({ monitor }) => monitor);
     this.#entries.clear();
-    this.#forgetCurrent();
+    this.#onChanged();
     await Promise.all(monitors.map((monitor) => monitor.stop()));
   }
 
@@ -318,24 +284,19 @@ export class Monitors {
         failed.push({ resource, error: asError(error) });
       }
     }
-    this.#forgetCurrent();
+    this.#onChanged();
     return failed;
   }
 
   #started(resource: OfferedResource, before: Entry | undefined, newest: number): Entry {
     const take = this.#intakeOf(resource);
     const tell = (event: MonitorEvent): void => {
-      if (event.type === 'synced' || event.type === 'troubleChanged') this.#forgetCurrent();
+      if (event.type === 'synced' || event.type === 'troubleChanged') this.#onChanged();
       take(event);
       if (event.type === 'synced') this.#tellSynced();
     };
     const monitor = this.#start(resource, tell, newest);
     return entryOf(resource, monitor, before);
-  }
-
-  #forgetCurrent(): void {
-    this.#current = undefined;
-    this.#followed = undefined;
   }
 
   #tellSynced(): void {

@@ -33,8 +33,6 @@ export interface ResourceSyncOptions {
   readonly monitors: Monitors;
   readonly kinds: KindMapper;
   readonly syncErrors: Counter;
-  /** How many doubts about the server have settled so far; see KindMapper. */
-  readonly doubts: () => number;
   readonly ignored: readonly GroupResourceName[];
   /** Between two passes over discovery (COL-016), ms. */
   readonly periodMs: number;
@@ -148,7 +146,7 @@ export class ResourceSync {
 
   async #pass(signal: AbortSignal): Promise<'done' | 'failed'> {
     const { kinds, monitors, ignored, syncErrors, logger, onChanged, onDiscovered } = this.#options;
-    const doubts = this.#options.doubts();
+    const readAt = this.#options.clock.monotonic();
     const discovered = await this.#discover(signal);
     if (signal.aborted) return 'failed';
     const wanted = discovered === undefined ? [] : deletableResources(discovered.preferred, ignored);
@@ -161,7 +159,7 @@ export class ResourceSync {
     // What could not be read this time is still where it was (COL-019).
     const unread = this.#resources.filter((resource) => failed.has(apiVersionOf(resource)));
     this.#resources = [...discovered.resources, ...unread];
-    kinds.replace(new RestMapper(this.#resources), doubts);
+    kinds.replace(new RestMapper(this.#resources), readAt);
     // The server puts no finalizer on Events.
     this.#ignoredServed = deletableResources(discovered.preferred, defaultIgnoredResources).filter((resource) =>
       ignored.some((entry) => sameName(entry, resource)),

@@ -33,7 +33,7 @@ export class KindMapper {
    * refers to them names the kind alone.
    */
   #spread: ReadonlySet<string> = new Set();
-  #doubts = 0;
+  #readAt = Number.NEGATIVE_INFINITY;
 
   /** `onUnknown` is told of a kind that is asked for the first time and not known, so that discovery can be read again soon. */
   constructor(mapper: RestMapper, onUnknown: () => void, unserved: UnservedVersions = 'unresolved') {
@@ -48,15 +48,15 @@ export class KindMapper {
     return this.#unknown.size;
   }
 
-  /** How many doubts about the server had settled when the discovery began that it goes by (see SettledDoubts). */
-  get doubts(): number {
-    return this.#doubts;
+  /** When the pass of discovery began that this mapper rests on; monotonic, ms. */
+  get readAt(): number {
+    return this.#readAt;
   }
 
-  /** `doubts`: see {@link KindMapper.doubts}. */
-  replace(mapper: RestMapper, doubts = 0): void {
+  /** `readAt`: see {@link KindMapper.readAt}. */
+  replace(mapper: RestMapper, readAt = Number.NEGATIVE_INFINITY): void {
     this.#mapper = mapper;
-    this.#doubts = doubts;
+    this.#readAt = readAt;
     this.#rememberSpread();
     for (const [key, { apiVersion, kind }] of this.#unknown) {
       if (this.#find(apiVersion, kind) !== undefined) this.#unknown.delete(key);

@@ -1,7 +1,7 @@
 import type { ObjectColumns } from './object-columns.ts';
 
-/** Whose history may have been replaced by an older one: that of any server, or only of those beside kube-apiserver. */
-export type InDoubt = 'all' | 'beside';
+/** The servers that an outage concerns, so that each may be an older one when it answers again: all, or only those beside kube-apiserver. */
+export type OutageScope = 'all' | 'beside';
 
 /** `lowerVersion`: of a whole list, which a server of its own may count as it likes. */
 export type HistoryEvidence = 'lowerVersion' | 'deletionTakenBack';
@@ -27,7 +27,7 @@ export type MonitorEvent =
   /** The monitor's trouble has begun or is over. */
   | { readonly type: 'troubleChanged' }
   /** Trouble has begun, or a server was away once more while it lasts: another server may answer next. */
-  | { readonly type: 'doubt'; readonly about: InDoubt }
+  | { readonly type: 'outage'; readonly scope: OutageScope }
   /** A list or watch failed, and will be tried again. */
   | { readonly type: 'failed'; readonly error: Error }
   /** The server answered a watch that goes on from where it was: there may be nothing to show. */

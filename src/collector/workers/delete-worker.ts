@@ -24,18 +24,17 @@ import type { BlockingDependents } from '../graph/graph.ts';
 import type { Uid } from '../types/identity.ts';
 import { parseWorkKey, workKey, type WorkKey } from '../queues/work-key.ts';
 import { deleteObject } from '../operations/delete-object.ts';
-import { isAnswer } from '../operations/is-answer.ts';
 import { removeReferences, unblockReferences } from '../operations/patch-references.ts';
 import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
-import { whoIsInDoubt } from '../operations/who-is-in-doubt.ts';
 import type { VersionedAnswer, WriteAnswer } from '../operations/write-answer.ts';
+import { outageOfCall } from '../trust/outage-scope.ts';
+import type { Epoch } from '../types/epoch.ts';
 import { versionNumber } from '../types/version-number.ts';
 import { acceptedAs, type PatchChange, tellDeletion, tellPatch, tookEffect } from './accepted-writes.ts';
 import { type CollectorContext, factSource, aboutToTell, isShown } from './collector-context.ts';
 import type { ActionResult, DecisionAbout } from './decision.ts';
 import { failedWriteFields, type WriteAction } from './failed-write.ts';
-import { UnansweredKeys } from './unanswered-keys.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
 /** Questions for one decision: the item and its owners. More only happens while the object keeps changing. */
@@ -87,8 +86,8 @@ const done: ActionOutcome = { next: 'done' };
 interface Errand {
   readonly key: WorkKey;
   readonly reason: Reason;
-  /** How many doubts there had been when the decision began: what its reads prove is proven since then (AbsentOwnerCache). */
-  readonly doubts: number;
+  /** In which the decision began: what its reads prove is proven since then. */
+  readonly epoch: Epoch;
   readonly conflict: Conflict | undefined;
   readonly results: ActionResult[];
 }
@@ -114,22 +113,19 @@ export class DeleteWorker {
   readonly #context: CollectorContext;
   /** What an owner's blocking dependents were when they were last queued for it (COL-102). */
   readonly #blockingWhenQueued = new Lru<Uid, BlockingDependents>({ capacity: MAX_WAITING_OWNERS });
-  /** Of these all is read: neither what the graph has of them counts, nor what was proven before their last failure. */
-  readonly #unanswered: UnansweredKeys;
   readonly #reads: TurnBudget;
 
   constructor(context: CollectorContext) {
     this.#context = context;
     this.#reads = new TurnBudget(context.clock, READS_PER_TURN);
-    this.#unanswered = new UnansweredKeys(context.queues.attemptToDelete);
   }
 
   readonly process = async (key: WorkKey): Promise<WorkOutcome> => {
     const { uid, queuedAs } = parseWorkKey(key);
     const about = aboutToTell(this.#context, key);
-    const { absentOwners } = this.#context;
-    const inDoubtSince = this.#unanswered.of(key);
-    let doubts = absentOwners.doubts;
+    const { trust, clock } = this.#context;
+    const unansweredAt = trust.unansweredAt(key);
+    let { epoch } = trust;
     let round: Round = {
       uid,
       queuedAs,
@@ -137,14 +133,14 @@ export class DeleteWorker {
       latest: { state: 'unasked' },
       owners: NO_ANSWERS,
       blockingWhenQueued: this.#blockingWhenQueued.get(uid),
-      endAccepted: this.#context.acceptedEnds.of(uid),
+      endAccepted: trust.acceptedDeletion(uid, clock.monotonic()),
     };
     let questions = 0;
     let conflicts = 0;
     let conflict: Conflict | undefined;
     const results: ActionResult[] = [];
     while (questions < MAX_QUESTIONS) {
-      const step = attemptToDelete(gatherFacts(factSource(this.#context, inDoubtSince), round));
+      const step = attemptToDelete(gatherFacts(factSource(this.#context, unansweredAt), round));
       if ('need' in step) {
         questions++;
         if (step.need === 'latest') {
@@ -154,14 +150,14 @@ export class DeleteWorker {
         }
         continue;
       }
-      const errand: Errand = { key, reason: step.reason, doubts, conflict, results };
+      const errand: Errand = { key, reason: step.reason, epoch, conflict, results };
       const outcome = await this.#carryOut(step, errand);
       if (outcome.next === 'redecide' && conflicts < MAX_CONFLICTS && !this.#context.stopping.aborted) {
         results.push({ action: outcome.refused, answered: 'deleteConflict' });
         conflict = outcome;
         conflicts++;
         questions = 0;
-        doubts = absentOwners.doubts;
+        epoch = trust.epoch;
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
@@ -169,8 +165,8 @@ export class DeleteWorker {
       const end =
         outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
       const finished = this.#finish(about, step, { outcome: end, results });
-      if (finished !== 'requeue') this.#unanswered.forget(key);
-      if (finished === 'forget') this.#awaitNews(round, step, results);
+      if (finished !== 'requeue') trust.attemptEnded(key);
+      if (finished === 'forget') this.#awaitEvent(round, step, results);
       if (end.next === 'held') return 'leave';
       return finished === 'forget' ? this.#afterForget(round, step) : finished;
     }
@@ -193,8 +189,8 @@ export class DeleteWorker {
   }
 
   /** The key is let go because of what was done, now or before, or read, if that is not what the graph has. */
-  #awaitNews({ uid, latest }: Round, { reason }: Verdict, results: readonly ActionResult[]): void {
-    const { awaitedNews } = this.#context;
+  #awaitEvent({ uid, latest }: Round, { reason }: Verdict, results: readonly ActionResult[]): void {
+    const { trust } = this.#context;
     let version = latest.state === 'found' ? versionNumber(latest.object.resourceVersion) : Number.NaN;
     // Nothing was noted then if the graph had never seen the object: what it has come to have since is the very version that was written to.
     let isWritten = reason === 'endNotShownYet';
@@ -204,8 +200,8 @@ export class DeleteWorker {
       isWritten = answered !== 'deleteConflict';
       if (action.action === 'delete' && isWritten) version = versionNumber(action.preconditions.resourceVersion);
     }
-    if (isWritten) awaitedNews.noteWritten(uid, version);
-    else awaitedNews.noteRead(uid, version);
+    if (isWritten) trust.leftAsWritten(uid, version);
+    else trust.leftAsRead(uid, version);
   }
 
   /** What becomes of the key of a node that is virtual still. */
@@ -220,13 +216,13 @@ export class DeleteWorker {
 
   /** What a read says otherwise than the graph has is said to the graph by a new list, if its watch does not say it soon. */
   async #readItem(key: WorkKey, { target, notOlderThan }: NeedLatest): Promise<ReadAnswer> {
-    const { graph, follows, queues, onContradicted } = this.#context;
+    const { graph, trust, queues, onContradicted } = this.#context;
     const read = await this.#read(key, target, notOlderThan);
     const node = graph.node(target.uid);
     if (read.state === 'error' || node?.state !== 'observed') return read;
     const isThere = read.state === 'found' && read.object.uid === target.uid;
     const { apiVersion, kind } = node.identity;
-    const waitsForWatch = follows(apiVersion, kind) && queues.attemptToDelete.numRequeues(key) < LATE_WATCH_RETRIES;
+    const waitsForWatch = trust.shows(apiVersion, kind) && queues.attemptToDelete.numRequeues(key) < LATE_WATCH_RETRIES;
     if (isThere ? node.unlisted : !node.unlisted && !waitsForWatch) onContradicted(target);
     return read;
   }
@@ -260,10 +256,11 @@ export class DeleteWorker {
     return read;
   }
 
-  /** Whoever has not answered may be another one when it answers again (designs/0011). */
+  /** A server that has not answered may be an older one when it answers again (designs/0011). */
   #noteFailure(key: WorkKey, { apiVersion }: Target, error: Error | undefined): void {
-    if (error === undefined || isAnswer(error)) return;
-    this.#unanswered.note(key, this.#context.doubt(whoIsInDoubt(error, apiVersion)));
+    const { trust, clock } = this.#context;
+    const scope = error && outageOfCall(error, apiVersion);
+    if (scope !== undefined) trust.callUnanswered(key, scope, clock.monotonic());
   }
 
   /** In order; the first action that fails ends the list (COL-094). */
@@ -307,14 +304,14 @@ export class DeleteWorker {
       case 'removeFinalizer':
         return this.#removeFinalizer(action, errand);
       case 'emitVirtualDelete':
-        apply({ type: 'virtualDelete', identity: action.identity }, errand.doubts);
+        apply({ type: 'virtualDelete', identity: action.identity }, errand.epoch);
         break;
       case 'noteAbsentOwner':
         this.#context.logger.debug(sentenceOf('coordinatesAbsent'), {
           ...action.identity,
           reason: 'coordinatesAbsent',
         });
-        absentOwners.note(action.identity, errand.doubts);
+        absentOwners.note(action.identity, errand.epoch);
         break;
       case 'enqueueBlockingDependents':
         this.#enqueueBlockingDependents(action.owner);
@@ -326,7 +323,7 @@ export class DeleteWorker {
 
   /** DELETE, and what its answer calls for (COL-093, COL-098, COL-150…152). */
   async #delete(action: DeleteAction, errand: Errand): Promise<ActionOutcome> {
-    const { acceptedEnds } = this.#context;
+    const { trust, clock } = this.#context;
     const { target, policy, preconditions } = action;
     const { conflict } = errand;
     // The object is what it was, so that the conflict was about something else: a webhook may deny with that code.
@@ -349,7 +346,11 @@ export class DeleteWorker {
     const next = afterDelete(action, answer.answer);
     if ('next' in next) return { ...next, refused: action, answer };
     if (answer.answer === 'accepted') {
-      acceptedEnds.note(target.uid, { resourceVersion: preconditions.resourceVersion, by: 'delete' });
+      trust.deletionAccepted(
+        target.uid,
+        { resourceVersion: preconditions.resourceVersion, by: 'delete' },
+        clock.monotonic(),
+      );
       tellDeletion(this.#context, action, errand.reason);
     }
     if (next.verdict === 'requeue') return this.#failed(action, answer, errand, next.reason);
@@ -358,7 +359,7 @@ export class DeleteWorker {
     errand.results.push({ action, answered: next.reason });
     for (const follow of next.actions) {
       if (follow.action !== 'emitVirtualDelete') continue;
-      this.#context.apply({ type: 'virtualDelete', identity: follow.identity }, errand.doubts);
+      this.#context.apply({ type: 'virtualDelete', identity: follow.identity }, errand.epoch);
       errand.results.push({ action: follow, answered: undefined });
     }
     return done;
@@ -375,13 +376,15 @@ export class DeleteWorker {
   }
 
   async #removeFinalizer(action: RemoveFinalizerAction, errand: Errand): Promise<ActionOutcome> {
-    const { acceptedEnds } = this.#context;
+    const { trust, clock } = this.#context;
     const { only, target, finalizer } = action;
     const answer = await removeFinalizer(this.#context, action);
     const { verdict, reason } = afterRemoveFinalizer(answer.answer);
     if (verdict === 'requeue') return this.#failed(action, answer, errand, reason);
     if (answer.answer === 'absent' && this.#isShown(target.uid)) return this.#absentButShown(action, errand, reason);
-    if (only !== undefined) acceptedEnds.note(target.uid, { resourceVersion: only, by: 'finalizer' });
+    if (only !== undefined) {
+      trust.deletionAccepted(target.uid, { resourceVersion: only, by: 'finalizer' }, clock.monotonic());
+    }
     const answered = reason === 'patchAccepted' ? acceptedAs(answer, 'finalizerAlreadyRemoved') : reason;
     this.#patched(action, { answered, change: finalizer }, errand);
     return done;
@@ -404,7 +407,7 @@ export class DeleteWorker {
     this.#patched(action, { answered, change: 'removeReferences' }, errand);
     const late = errand.reason === 'orphanedReferencesReleased' && tookEffect(answered);
     if (late) this.#context.onReleasedLate(identity, owners.length);
-    if (release.release === 'gone') this.#context.apply({ type: 'virtualDelete', identity }, errand.doubts);
+    if (release.release === 'gone') this.#context.apply({ type: 'virtualDelete', identity }, errand.epoch);
     return done;
   }
 

@@ -98,10 +98,11 @@ export class ReleaseDependents {
 
   /** Of the graph, as of now; none while it is not to be trusted: a restored server may have given out the version twice. */
   #knownReferences(uid: Uid): RemoveReferencesAction['known'] {
-    const { graph, trust, trusts } = this.#context;
-    if (trust() === 'untrusted') return undefined;
+    const { graph, trust } = this.#context;
+    if (!trust.answers) return undefined;
     const node = graph.node(uid);
-    if (node?.resourceVersion === undefined || !trusts(node.identity.apiVersion, node.identity.kind)) return undefined;
+    if (node?.resourceVersion === undefined || !trust.answersFor(node.identity.apiVersion, node.identity.kind))
+      return undefined;
     return { resourceVersion: node.resourceVersion, references: node.ownerReferences };
   }
 

@@ -1,15 +1,14 @@
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
-import type { Clock } from '../../base/time/clock.ts';
 import { Lru } from '../../base/collections/lru.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 import type { HistoryEvidence } from '../types/monitor-event.ts';
 
 /**
- * What is listed anew because of an evidence. `server`: everything. `resource`: what showed it. `asListed`: nothing, because it was shown
+ * The lists that an evidence calls for. `server`: everything. `resource`: what showed it. `asListed`: nothing, because it was shown
  * by a list, which has come to its end.
  */
-export type HistoryScope = 'server' | 'resource' | 'asListed';
+export type ResetScope = 'server' | 'resource' | 'asListed';
 
 /** What another resource than kube-apiserver's shows has everything listed anew once in this time, ms. */
 const ONCE_IN_MS = 3_600_000;
@@ -23,20 +22,15 @@ const MAX_RESOURCES = 1000;
  * it by themselves. That a deletion is taken back may be the only thing that is ever seen of a restore, and counts for all; of one
  * resource once an hour.
  */
-export class HistoryScopes {
-  readonly #clock: Clock;
+export class ResetScopes {
   /** When everything was listed anew because of this resource. */
   readonly #last = new Lru<string, number>({ capacity: MAX_RESOURCES });
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  of(offered: OfferedResource, evidence: HistoryEvidence): HistoryScope {
+  /** `now`: monotonic, ms. */
+  of(offered: OfferedResource, evidence: HistoryEvidence, now: number): ResetScope {
     if (isServedByKubeApiserver(apiVersionOf(offered))) return 'server';
     if (evidence === 'lowerVersion') return 'asListed';
     const key = resourceKey(offered);
-    const now = this.#clock.monotonic();
     const last = this.#last.get(key) ?? Number.NEGATIVE_INFINITY;
     if (now - last < ONCE_IN_MS) return 'resource';
     this.#last.set(key, now);

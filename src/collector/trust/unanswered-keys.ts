@@ -1,21 +1,20 @@
 import type { WorkKey } from '../queues/work-key.ts';
 
-/** What the queue of these keys knows of them. */
+/** The queue of these keys. */
 export interface KeysInQueue {
   numRequeues(key: WorkKey): number;
   inWork(): Iterable<WorkKey>;
 }
 
-/** With fewer of them nobody looks which the queue has forgotten. */
+/** No sweep happens with fewer keys. */
 const LEAST_SWEPT = 1000;
 
 /**
- * Keys for which a call got no answer (`is-answer.ts`), until an attempt comes to its end. While a server does not answer, a backup may
- * be restored, and watches that stay open tell nothing of it: what the graph has of a key that is tried again may be of another history
- * (designs/0011).
+ * Keys for which a call got no answer, until an attempt comes to its end. While a server does not answer, a backup may be restored, and
+ * watches that stay open do not show it: what the graph has of a key that is tried again may be of another history (designs/0011).
  *
- * Bound: twice the keys whose failures the queue counts, or a thousand. Those that it has forgotten meanwhile, as a sweep of a backlog
- * does, are let go when so many have come together.
+ * Bound: twice the keys whose failures the queue counts, or a thousand. Keys that the queue has forgotten meanwhile, as a sweep of a
+ * backlog does, are forgotten here when so many have come together.
  */
 export class UnansweredKeys {
   readonly #queue: KeysInQueue;
@@ -30,14 +29,14 @@ export class UnansweredKeys {
     return this.#keys.size;
   }
 
-  /** How many doubts there had been when its last call got no answer; undefined for one that is in no doubt. */
+  /** When its last call got no answer, ms; undefined if every call was answered. */
   of(key: WorkKey): number | undefined {
     return this.#keys.get(key);
   }
 
-  /** The key is in work, and will be tried again. `doubts`: so many there have been about the server, with this (AbsentOwnerCache). */
-  note(key: WorkKey, doubts: number): void {
-    this.#keys.set(key, doubts);
+  /** The key is in work, and will be tried again. `at`: monotonic, ms. */
+  note(key: WorkKey, at: number): void {
+    this.#keys.set(key, at);
     if (this.#keys.size >= this.#sweptAt) this.#sweep();
   }
 

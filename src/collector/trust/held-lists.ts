@@ -1,22 +1,23 @@
-import { apiVersionOf } from '../api/meta/group-version-kind.ts';
-import type { Clock } from '../base/time/clock.ts';
-import type { Logger } from '../base/logs/logger.ts';
-import type { EventRecorder } from '../client/events/event-recorder.ts';
-import type { Target } from './decide/target.ts';
-import type { HeldAbsencesEffect } from './graph/effect.ts';
-import type { Monitors } from './monitors/monitors.ts';
-import { monitoredResourceOf, type OfferedResource, resourceKey } from './resources/deletable-resources.ts';
-import { HeldAbsences } from './trust/held-absences.ts';
-import { Relists } from './trust/relists.ts';
-import type { VanishLimit } from './types/event.ts';
+import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { Target } from '../decide/target.ts';
+import type { HeldAbsencesEffect } from '../graph/effect.ts';
+import { monitoredResourceOf, type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
+import type { HeldAbsences } from './held-absences.ts';
+import { Relists } from './relists.ts';
 
 export interface HeldListsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly recorder: Pick<EventRecorder, 'event'>;
-  readonly monitors: () => Pick<Monitors, 'resources' | 'restart'>;
-  /** See GarbageCollectorOptions. */
-  readonly vanishLimit: VanishLimit | undefined;
+  readonly absences: HeldAbsences;
+  readonly monitors: () => {
+    readonly resources: readonly OfferedResource[];
+    /** Lists each of these anew, of the same history. */
+    restart(isMeant: (resource: OfferedResource) => boolean, history: 'sameHistory'): unknown;
+  };
 }
 
 /** A list that lacked too much is repeated so much later, ms. */
@@ -27,18 +28,16 @@ const KUBE_SYSTEM = { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: 
 /** Lists that lacked more than one list may: holds what they say, warns of it, and has them repeated. */
 export class HeldLists {
   readonly #options: HeldListsOptions;
-  readonly absences: HeldAbsences;
   readonly #relists: Relists;
 
   constructor(options: HeldListsOptions) {
-    const { clock, monitors } = options;
+    const { clock, absences, monitors } = options;
     this.#options = options;
-    this.absences = new HeldAbsences(options.vanishLimit);
     this.#relists = new Relists({
       clock,
       list: (key) => {
         const offered = monitors().resources.find((each) => resourceKey(each) === key);
-        if (offered !== undefined) this.absences.ask(monitoredResourceOf(offered));
+        if (offered !== undefined) absences.ask(monitoredResourceOf(offered));
         void monitors().restart((each) => resourceKey(each) === key, 'sameHistory');
       },
     });
@@ -46,12 +45,12 @@ export class HeldLists {
 
   /** No list is held, and none is to be repeated. */
   get settled(): boolean {
-    return this.absences.size === 0 && this.#relists.size === 0;
+    return this.#options.absences.size === 0 && this.#relists.size === 0;
   }
 
   /** Until a second list, a while later, lacks the same objects. */
   readonly held = ({ resource, missing, known }: HeldAbsencesEffect): void => {
-    if (this.absences.begin({ resource, missing, known }) === 'goesOn') return;
+    if (this.#options.absences.begin({ resource, missing, known }) === 'goesOn') return;
     const { logger, recorder } = this.#options;
     const { apiVersion, kind, resource: plural } = resource;
     const reason = 'VanishedObjectsNotBelieved';
@@ -64,7 +63,7 @@ export class HeldLists {
 
   listed(offered: OfferedResource): void {
     const resource = monitoredResourceOf(offered);
-    const end = this.absences.listed(resource);
+    const end = this.#options.absences.listed(resource);
     if (end === undefined) return;
     const { apiVersion, kind, resource: plural } = resource;
     const said =

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { AwaitedNews } from './awaited-news.ts';
+import { AwaitedEvents } from './awaited-events.ts';
 
 /** What the graph has: versions by uid. */
 function setUp(...shown: readonly (readonly [string, number])[]) {
   const graph = new Map(shown);
-  const awaited = new AwaitedNews({ versionOf: (uid) => graph.get(uid) ?? Number.NaN });
+  const awaited = new AwaitedEvents({ versionOf: (uid) => graph.get(uid) ?? Number.NaN });
   return { graph, awaited };
 }
 
-it('COL-111 designs/0011 tells once of whom the graph has still what it had', () => {
+it('COL-111 designs/0011 answers once with the objects that the graph still has as they were', () => {
   const { graph, awaited } = setUp(['a', 1], ['b', 1], ['gone', 1]);
   for (const uid of ['a', 'b', 'gone', 'unknown']) awaited.noteWritten(uid, 1);
   expect(awaited.size).toBe(3);
@@ -17,7 +17,7 @@ it('COL-111 designs/0011 tells once of whom the graph has still what it had', ()
   expect([awaited.size, awaited.take()]).toEqual([0, []]);
 });
 
-it('COL-111 keeps nobody of whom the news has come, once it is asked to let go', () => {
+it('COL-111 forgets the objects whose event has come', () => {
   const { graph, awaited } = setUp(['a', 1], ['b', 2]);
   awaited.noteWritten('a', 1);
   awaited.noteWritten('b', Number.NaN);
@@ -26,14 +26,14 @@ it('COL-111 keeps nobody of whom the news has come, once it is asked to let go',
   expect([awaited.size, awaited.take()]).toEqual([1, ['b']]);
 });
 
-it('COL-111 is not told by the news of what was before the write', () => {
+it('COL-111 an event from before the write is not the awaited one', () => {
   const { graph, awaited } = setUp(['a', 11], ['b', 11], ['ahead', 13]);
   for (const uid of ['a', 'b', 'ahead']) awaited.noteWritten(uid, 12);
   graph.set('a', 12).set('b', 13);
   expect(awaited.take()).toEqual(['a', 'ahead']);
 });
 
-it('COL-111 awaits of a read what it has shown, and nothing that the graph has', () => {
+it('COL-111 awaits the version that a read has shown, unless the graph has it', () => {
   const { graph, awaited } = setUp(['same', 12], ['newer', 11], ['comes', 11], ['passed', 11], ['older', 13]);
   for (const uid of graph.keys()) awaited.noteRead(uid, 12);
   awaited.noteRead('unknown', 12);
@@ -43,7 +43,7 @@ it('COL-111 awaits of a read what it has shown, and nothing that the graph has',
   expect(awaited.take()).toEqual(['newer', 'older']);
 });
 
-it('COL-111 takes what is older than the graph was for no news', () => {
+it('COL-111 an event that is older than the graph is not the awaited one', () => {
   const { graph, awaited } = setUp(['written', 13], ['read', 13]);
   awaited.noteWritten('written', 13);
   awaited.noteRead('read', 14);

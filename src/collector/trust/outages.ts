@@ -1,0 +1,69 @@
+import type { Clock } from '../../base/time/clock.ts';
+import type { Logger } from '../../base/logs/logger.ts';
+import type { AbsentOwnerCache } from '../caches/absent-owner-cache.ts';
+import type { OnQueued, Queues } from '../queues/queues.ts';
+import { workKey } from '../queues/work-key.ts';
+import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
+import type { GraphEvent } from '../types/event.ts';
+import type { Uid } from '../types/identity.ts';
+import type { HistoryEvidence, OutageScope } from '../types/monitor-event.ts';
+import type { Trust } from './trust.ts';
+
+export interface OutagesOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly trust: Trust;
+  /** The one writer of the graph. */
+  readonly apply: (event: GraphEvent) => void;
+  /** Lists each of these resources anew. */
+  readonly restart: (isMeant?: (resource: OfferedResource) => boolean) => void;
+  /** Reads the records of orphaned owners again. */
+  readonly resetRecords: () => void;
+  readonly absentOwners: Pick<AbsentOwnerCache, 'clear'>;
+  readonly queues: Pick<Queues, 'attemptToDelete'>;
+  readonly onQueued: OnQueued;
+}
+
+/** Carries out what follows for the graph, the queues and the monitors when a server was away, or went back in time. Keeps no state. */
+export class Outages {
+  readonly #options: OutagesOptions;
+
+  constructor(options: OutagesOptions) {
+    this.#options = options;
+  }
+
+  /** A list or watch of this resource failed. */
+  watchFailed(offered: OfferedResource, scope: OutageScope): void {
+    const { clock, trust } = this.#options;
+    this.#lookAgain(trust.watchFailed(offered, scope, clock.monotonic()));
+  }
+
+  /** A list or watch that had failed works again. */
+  watchRecovered(): void {
+    this.#lookAgain(this.#options.trust.watchRecovered());
+  }
+
+  /** The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. */
+  historyReset(offered: OfferedResource, evidence: HistoryEvidence): void {
+    const { clock, logger, trust, absentOwners, apply, restart, resetRecords } = this.#options;
+    const resource = resourceKey(offered);
+    const scope = trust.historyReplaced(offered, evidence, clock.monotonic());
+    const said =
+      evidence === 'lowerVersion' ? 'the resource version went backwards' : 'the server took a deletion back';
+    logger.warn(scope === 'server' ? `${said}; everything is listed anew` : said, { resource });
+    absentOwners.clear();
+    apply(scope === 'server' ? { type: 'historyReset' } : { type: 'historyReset', of: 'serverBeside' });
+    if (scope === 'asListed') return;
+    if (scope === 'resource') return restart((each) => resourceKey(each) === resource);
+    resetRecords();
+    restart();
+  }
+
+  #lookAgain(uids: readonly Uid[]): void {
+    const { onQueued, queues } = this.#options;
+    for (const uid of uids) {
+      onQueued({ queue: 'attemptToDelete', uid, as: 'observed' }, 'newsInDoubt');
+      queues.attemptToDelete.add(workKey(uid, 'observed'));
+    }
+  }
+}
