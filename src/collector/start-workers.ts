@@ -111,7 +111,10 @@ function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog
     apply: writer.apply,
     trust,
     versionFor: (owner, dependent) =>
-      versionFor(owner, dependent, monitors.versionOf(owner.apiVersion, owner.resource)),
+      versionFor(owner, dependent, {
+        newest: monitors.versionOf(owner.apiVersion, owner.resource),
+        local: resourceSync.localApiVersions,
+      }),
     onContradicted: lists.contradicted,
     onReleasedLate: journal.releasedLate,
     onQueued: journal.queued,

@@ -1,18 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pathNotFound, refuse } from './faults.ts';
-import { configMap, refTo, refToNothing, secret, type TestKind, widget } from './kinds.ts';
+import { apiService, configMap, refTo, refToNothing, secret, type TestKind, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
 /** Objects that change what is served, or what is accepted, for all others. */
 const definition: TestKind = {
   kind: 'CustomResourceDefinition',
   gvr: { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
-  namespaced: false,
-  body: {},
-};
-const apiService: TestKind = {
-  kind: 'APIService',
-  gvr: { group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' },
   namespaced: false,
   body: {},
 };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../src/base/http-message.ts';
 import { refuse, statusBody, answer } from './faults.ts';
-import { configMap, refTo, secret } from './kinds.ts';
+import { apiService, configMap, refTo, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
 /** Answers of the right form that are not true (COL-116). */
@@ -26,6 +26,9 @@ async function emptyList(_request: HttpRequest): Promise<ReturnType<typeof answe
   const kind = 'PartialObjectMetadataList';
   return answer(200, { kind, apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion }, items: null });
 }
+
+/** See `list-local-api-versions.ts`. */
+const MANAGED = 'kube-aggregator.kubernetes.io/automanaged';
 
 const writes = (): string[] =>
   rig.recorder.writes.filter(({ path }) => !path.includes('/events')).map(({ path }) => path);
@@ -102,25 +105,35 @@ describe('a wrong 404', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
-  it('COL-116 of a replica that lags behind the dependent proves nothing about the owner', async () => {
-    await rig.stop();
-    rig = await Rig.start();
-    const owner = await rig.create(configMap, 'owner');
-    // The watch of the owner shows nothing, and whoever is read has not heard of it yet.
-    rig.faults.on({ target: /configmaps\?/ }, refuse(503, 'ServiceUnavailable'));
-    const lagging = (request: HttpRequest): Promise<ReturnType<typeof answer>> => {
-      const wanted = Number(new URL(request.target, 'http://s').searchParams.get('resourceVersion') ?? 0);
-      const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
-      if (wanted > Number(owner.metadata?.resourceVersion) - 1)
-        return Promise.resolve(answer(504, statusBody(504, 'Timeout', { details })));
-      return Promise.resolve(
-        answer(404, statusBody(404, 'NotFound', { details: { name: 'owner', kind: 'configmaps' } })),
-      );
-    };
-    rig.faults.on({ method: 'GET', target: /configmaps\/owner/ }, lagging);
-    await rig.create(secret, 'd', { owners: [refTo(owner)] });
-    await rig.startCollector({ initialSyncTimeoutMs: 1000 });
-    await rig.advance(60_000);
-    expect([writes(), await rig.names(secret)]).toEqual([[], ['d']]);
-  });
+  it.each([
+    ['ConfigMap', configMap, []],
+    ['custom resource, whose APIService kube-apiserver registered itself', widget, ['true']],
+  ])(
+    'COL-116 of a replica that lags behind the dependent proves nothing about an owner: %s',
+    async (_, kind, labels) => {
+      await rig.stop();
+      rig = await Rig.start();
+      rig.serve(widget);
+      rig.serve(apiService);
+      for (const label of labels) await rig.create(apiService, 'v1.example.com', { labels: { [MANAGED]: label } });
+      const owner = await rig.create(kind, 'owner');
+      const { resource } = kind.gvr;
+      // The watch of the owner shows nothing, and the server that is read has not heard of it yet.
+      rig.faults.on({ target: new RegExp(`${resource}\\?`) }, refuse(503, 'ServiceUnavailable'));
+      const lagging = (request: HttpRequest): Promise<ReturnType<typeof answer>> => {
+        const wanted = Number(new URL(request.target, 'http://s').searchParams.get('resourceVersion') ?? 0);
+        const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
+        if (wanted > Number(owner.metadata?.resourceVersion) - 1)
+          return Promise.resolve(answer(504, statusBody(504, 'Timeout', { details })));
+        return Promise.resolve(
+          answer(404, statusBody(404, 'NotFound', { details: { name: 'owner', kind: resource } })),
+        );
+      };
+      rig.faults.on({ method: 'GET', target: new RegExp(`${resource}/owner`) }, lagging);
+      await rig.create(secret, 'd', { owners: [refTo(owner)] });
+      await rig.startCollector({ initialSyncTimeoutMs: 1000 });
+      await rig.advance(60_000);
+      expect([writes(), await rig.names(secret)]).toEqual([[], ['d']]);
+    },
+  );
 });

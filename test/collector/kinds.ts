@@ -62,6 +62,13 @@ export const clusterWidget = kindOf(
   { namespaced: false },
 );
 
+/** Served as plain objects: none of them registers anything. */
+export const apiService = kindOf(
+  'APIService',
+  { group: 'apiregistration.k8s.io', resource: 'apiservices' },
+  { namespaced: false },
+);
+
 /** What most tests need; a server of few resources starts sooner. */
 export const usualKinds: readonly TestKind[] = [
   configMap,

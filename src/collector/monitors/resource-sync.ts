@@ -22,6 +22,7 @@ import {
   resourceKey,
   sameName,
 } from '../resources/deletable-resources.ts';
+import { listLocalApiVersions } from '../operations/list-local-api-versions.ts';
 import { LookPlan } from '../resources/look-plan.ts';
 import { unofferedEntries } from '../resources/unoffered-entries.ts';
 
@@ -46,6 +47,8 @@ export interface ResourceSyncOptions {
 
 /** A warning is repeated after this long at the soonest, ms. */
 const TELL_AGAIN_MS = 3_600_000;
+
+const API_SERVICES = 'apiregistration.k8s.io/apiservices';
 
 const UNWATCHABLE = 'some resources cannot be watched';
 const DISCOVERY_FAILED = 'discovery failed; the monitors stay as they are';
@@ -75,6 +78,7 @@ export class ResourceSync {
   readonly #told = new Map<string, { readonly said: string; readonly at: number }>();
 
   #ignoredServed: readonly OfferedResource[] = [];
+  #localApiVersions: ReadonlySet<string> = new Set();
   /** Entries of `ignored` that were told of, and have not been offered since. */
   #unoffered: ReadonlySet<string> = new Set();
 
@@ -87,6 +91,11 @@ export class ResourceSync {
   /** Resources that are served, and would be monitored if somebody had not asked to ignore them (COL-202). */
   get ignoredServed(): readonly OfferedResource[] {
     return this.#ignoredServed;
+  }
+
+  /** The apiVersions that kube-apiserver is known to serve from its own storage; none where the APIServices cannot be listed. */
+  get localApiVersions(): ReadonlySet<string> {
+    return this.#localApiVersions;
   }
 
   /** Asks for a pass before its time. Cheap; a request made while a pass is under way is for the one after it. */
@@ -105,6 +114,8 @@ export class ResourceSync {
         this.#nextPassAt = Number.POSITIVE_INFINITY;
         this.#plan.began(clock.monotonic());
         const outcome = await this.#pass(signal);
+        // After the monitors have been started: a list of APIServices that hangs delays none of them.
+        if (outcome === 'done') await this.#readLocalApiVersions(signal);
         const now = clock.monotonic();
         if (outcome === 'done') {
           this.#retry.reset();
@@ -223,6 +234,17 @@ export class ResourceSync {
   #tellComplete(): void {
     const wasTold = DISCOVERY_TROUBLE.map((message) => this.#told.delete(message));
     if (wasTold.includes(true)) this.#options.logger.info('discovery is complete again');
+  }
+
+  async #readLocalApiVersions(signal: AbortSignal): Promise<void> {
+    const { client, logger } = this.#options;
+    const gvr = this.#resources.find(({ group, resource }) => `${group}/${resource}` === API_SERVICES);
+    try {
+      this.#localApiVersions = gvr === undefined ? new Set() : await listLocalApiVersions({ client, signal }, gvr);
+    } catch (error) {
+      this.#localApiVersions = new Set();
+      logger.debug('APIServices could not be listed', { error: messageOf(error) });
+    }
   }
 
   async #discover(signal: AbortSignal): Promise<DiscoveryResult | undefined> {
