@@ -117,7 +117,7 @@ export class Trust {
     this.#unanswered.note(key, now);
   }
 
-  /** An attempt for this key came to its end. */
+  /** An attempt for this key has ended. */
   attemptEnded(key: WorkKey): void {
     this.#unanswered.forget(key);
   }

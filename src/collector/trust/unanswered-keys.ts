@@ -10,7 +10,7 @@ export interface KeysInQueue {
 const LEAST_SWEPT = 1000;
 
 /**
- * Keys for which a call got no answer, until an attempt comes to its end. While a server does not answer, a backup may be restored, and
+ * Keys for which a call got no answer, until an attempt ends. While a server does not answer, a backup may be restored, and
  * watches that stay open do not show it: what the graph has of a key that is tried again may be of another history (designs/0011).
  *
  * Bound: twice the keys whose failures the queue counts, or a thousand. Keys that the queue has forgotten meanwhile, as a sweep of a
