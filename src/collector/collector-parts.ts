@@ -202,7 +202,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     },
   });
   terminatingGauges(registry, terminating);
-  collectorGauges(registry, { clock, graph, queues, monitors, kinds, calls, heldAbsences: trust.absences });
+  collectorGauges(registry, { graph, queues, monitors, kinds, calls, heldAbsences: trust.absences });
   const term = new LeadershipTerm({
     clock,
     logger,

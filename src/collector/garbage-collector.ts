@@ -49,12 +49,12 @@ export class GarbageCollector implements Service {
    * changed, and to be copied before anything is waited for: the next event changes it.
    */
   get currentGraph(): OwnershipGraph | undefined {
-    return this.synced && this.#parts.monitors.current ? this.#parts.graph : undefined;
+    return this.synced && this.#parts.trust.answers ? this.#parts.graph : undefined;
   }
 
   /** Whether {@link currentGraph} has all objects of a kind. */
   follows(apiVersion: string, kind: string): boolean {
-    return this.#parts.monitors.follows(apiVersion, kind);
+    return this.#parts.trust.shows(apiVersion, kind);
   }
 
   /** The time for the first lists is over, whether or not all have come (COL-210): work begins as soon as it may. */
