@@ -130,7 +130,8 @@ function judgeLoss(request: GuardRequest, loss: RealLoss, facts: KnownFacts): Gu
   const protections = new Protections(snapshot, newerMetadata(request));
   // The deletion of a terminating object was counted when it was asked for.
   const budget = loss.loss === 'finalize' ? undefined : budgetOf(rules.budgets, request.user);
-  if (!protections.any && budget === undefined) return allow('nothingProtected');
+  const warnings = incompleteWarnings(snapshot);
+  if (!protections.any && budget === undefined) return allow('nothingProtected', { warnings });
   if (loss.loss === 'references') {
     const lost = lostProtections(request, loss, snapshot, protections);
     if (lost.length > 0) {
@@ -143,7 +144,6 @@ function judgeLoss(request: GuardRequest, loss: RealLoss, facts: KnownFacts): Gu
   const result = simulate(snapshot, simulated);
   if (result.needs.length > 0) return { need: 'bodies', bodies: result.needs };
   if (result.end === 'bound') return notSettled(request);
-  const warnings = incompleteWarnings(snapshot);
   const reached = reachedBy(result, snapshot);
   if (loss.loss === 'finalizeNamespace') for (const uid of contentOf(loss.namespace, snapshot)) reached.add(uid);
   const found = [...reached].map((uid) => ({ uid, by: protections.of(uid) })).filter(({ by }) => by.length > 0);
