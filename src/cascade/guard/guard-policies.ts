@@ -64,14 +64,8 @@ export function webhookConfiguration(options: WebhookConfigurationOptions): obje
                 matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [namespace] }],
               },
             }),
-        matchConditions: [
-          {
-            name: 'not-bookkeeping',
-            expression:
-              "!(request.resource.resource in ['events', 'leases', 'endpointslices', 'tokenreviews', 'subjectaccessreviews'])",
-          },
-          { name: 'may-delete', expression: MATTERS },
-        ],
+        // No kind is left out: any object may be the only owner of a protected one.
+        matchConditions: [{ name: 'may-delete', expression: MATTERS }],
       },
     ],
   };

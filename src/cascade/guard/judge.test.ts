@@ -154,6 +154,17 @@ describe('what makes an object garbage', () => {
     expect(judged(request('UPDATE', { oldObject: owner, object }), [owner, unprotectedChild]).verdict).toBe('allow');
   });
 
+  it('CAS-070 denies that an owner goes which no list shows, as of a kind that cannot be read', () => {
+    const owner = configMap('owner');
+    const child = configMap('child', { ...protecting, ownerReferences: [reference('ConfigMap', 'owner')] });
+    const deleting = request('DELETE', { oldObject: owner });
+    expect(judged(deleting, [child]).reason).toBe('reachesProtected');
+    const other = configMap('other');
+    const references = [reference('ConfigMap', 'owner'), reference('ConfigMap', 'other')];
+    const twice = configMap('child', { ...protecting, ownerReferences: references });
+    expect(judged(deleting, [twice, other]).verdict).toBe('allow');
+  });
+
   it('CAS-070 lets an owner go with policy Orphan when only what it owns is protected', () => {
     const { objects, owner } = scene({ owner: {}, child: protecting });
     const orphaning = request('DELETE', { oldObject: owner, options: { propagationPolicy: 'Orphan' } });

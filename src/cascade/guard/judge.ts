@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../api/meta/object-meta.ts';
+import type { ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 import { makePlan } from '../preview/make-plan.ts';
 import type { BodyNeed } from '../simulate/body-need.ts';
 import { type SimulationRequest, type SimulationResult, simulate } from '../simulate/simulation.ts';
@@ -174,6 +174,7 @@ function simulationOf(loss: RealLoss, snapshot: Snapshot): SimulationRequest | u
   const base = { assumeFinalizers: 'removed' } as const;
   switch (loss.loss) {
     case 'delete':
+      if (!isObserved(loss.uid, snapshot)) return { ...base, roots: [], changes: dependentsAlone(loss.uid, snapshot) };
       return { ...base, roots: [{ uid: loss.uid, ...(loss.policy === undefined ? {} : { policy: loss.policy }) }] };
     case 'evict': {
       const pods = snapshot.catalogue.ofGroup('', 'pods');
@@ -187,6 +188,24 @@ function simulationOf(loss: RealLoss, snapshot: Snapshot): SimulationRequest | u
     case 'references':
       return { ...base, roots: [], changes: [{ change: 'references', uid: loss.uid, references: loss.references }] };
   }
+}
+
+function isObserved(uid: string, { graph }: Snapshot): boolean {
+  const id = graph.find(uid);
+  return id >= 0 && graph.isObserved(id);
+}
+
+/** Looks again at the dependents of an owner that no list shows: the simulation takes it for gone already. */
+function dependentsAlone(uid: string, snapshot: Snapshot): NonNullable<SimulationRequest['changes']> {
+  const { graph } = snapshot;
+  const id = graph.find(uid);
+  const changes: { change: 'references'; uid: string; references: readonly OwnerReference[] }[] = [];
+  if (id < 0) return changes;
+  graph.forEachDependent(id, (dependent) => {
+    const references = snapshot.metadataOf(dependent).ownerReferences ?? [];
+    changes.push({ change: 'references', uid: graph.uidAt(dependent), references });
+  });
+  return changes;
 }
 
 /** Objects that are gone afterwards, and objects that begin to terminate. */
