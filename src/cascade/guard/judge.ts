@@ -195,7 +195,7 @@ function isObserved(uid: string, { graph }: Snapshot): boolean {
   return id >= 0 && graph.isObserved(id);
 }
 
-/** Looks again at the dependents of an owner that no list shows: the simulation takes it for gone already. */
+/** The dependents of an owner that no list shows, as changed: the simulation checks them, and takes the owner for absent. */
 function dependentsAlone(uid: string, snapshot: Snapshot): NonNullable<SimulationRequest['changes']> {
   const { graph } = snapshot;
   const id = graph.find(uid);
