@@ -18,7 +18,7 @@ function strict(schema: unknown): unknown {
   return 'properties' in copy && !('additionalProperties' in copy) ? { ...copy, additionalProperties: false } : copy;
 }
 
-/** The violations of the schema of its kind in a document. */
+/** The faults of a document in the eyes of the schema of its kind. */
 export function faults(document: unknown): string[] {
   const { kind } = document as { readonly kind: string };
   const schema = schemas.find((each) => each.kind === kind);

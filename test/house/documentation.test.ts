@@ -80,6 +80,19 @@ describe('documentation', () => {
     expect(described).toEqual(built);
   });
 
+  it('the help of every command of kubegc cascade has three examples, or more', () => {
+    const examplesOf = (command: (typeof commands)[number]): number => {
+      let text = '';
+      command.configureOutput({ writeOut: (part) => void (text += part) }).outputHelp();
+      const [, examples = ''] = text.split('\nExamples:\n');
+      return [...examples.matchAll(/^ {2}kube(?:ctl|gc) /gm)].length;
+    };
+    const cascade = commands.find((each) => each.name() === 'cascade');
+    const counts = cascade?.commands.map((each) => ({ name: each.name(), examples: examplesOf(each) })) ?? [];
+    expect(counts.map(({ name }) => name)).toContain('top');
+    expect(counts.filter(({ examples }) => examples < 3)).toEqual([]);
+  });
+
   it('docs/metrics.md names every metric, and no other', () => {
     const pattern =
       /name: '((?:kubegc|workqueue|apiserver|etcd|rest_client|garbagecollector|leader_election|process|pod_gc|ttl_after_finished|job_controller|cronjob_controller|taint_eviction_controller|node_collector|ephemeral_volume_controller)_\w+)'/g;

@@ -3,7 +3,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 
 const REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' };
 
-/** The objects that a right is about. `*` stands for all groups or resources. */
+/** A verb on objects of a kind. `*` stands for all groups or resources. */
 export interface ObjectRight {
   readonly verb: string;
   readonly group: string;

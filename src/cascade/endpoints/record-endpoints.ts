@@ -33,7 +33,7 @@ const MOST_BODY_BYTES = 64 * 1024;
 
 /** The body of `POST undo`. */
 export interface UndoOrder {
-  /** The id of the record, or a beginning that only one id has. */
+  /** The id of a record, or the beginning of one id only. */
   readonly id: string;
   /** `rebuild` unless given. */
   readonly managed?: ManagedPolicy;

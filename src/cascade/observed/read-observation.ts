@@ -6,6 +6,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import { grouped } from '../../base/collections/grouped.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { IncompleteResource } from '../documents/document.ts';
@@ -82,6 +83,7 @@ async function readInto(
     await listInto(objects, resource, options);
     return undefined;
   } catch (error) {
+    if (error instanceof TransportError && error.code === 'timeout') return error.message;
     if (!(error instanceof StatusError) || error.code === 401) throw error;
     const { code, message } = error;
     if (code !== FORBIDDEN) return message;
