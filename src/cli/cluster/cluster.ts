@@ -46,6 +46,7 @@ import { type OpenedStore, openStore, type StoreKind } from './open-store.ts';
 import { processMetrics } from '../metrics/process-metrics.ts';
 import { PrometheusMetrics } from '../metrics/prometheus.ts';
 import { buildControllers, type ControllersOptions } from '../../assembly/build-controllers.ts';
+import { RUNNING_CONTROLLERS, runningControllersHandler } from '../../assembly/running-controllers.ts';
 import type { ControllerName } from '../../assembly/controller-names.ts';
 import { pluginsBeside } from '../../assembly/default-plugins.ts';
 import { inProcessClient, MASTERS } from '../../assembly/in-process-client.ts';
@@ -268,6 +269,7 @@ export class Cluster {
   async #runControllers(): Promise<void> {
     const { clock, random, logger, controllers: selected } = this.#options;
     const { apiServer, client, compactor, identity, metrics } = this.#parts;
+    apiServer.mount(RUNNING_CONTROLLERS, runningControllersHandler(selected));
     const options: ControllersOptions & { readonly random: Random } = {
       selected,
       client,

@@ -11,6 +11,7 @@ export interface CollectFlags {
   readonly probe?: string;
   /** `true` if it has no value. */
   readonly enableGarbageCollector: string | true;
+  readonly controllers?: readonly string[];
   readonly concurrentGcSyncs: string;
   readonly syncPeriod: string;
   readonly initialSyncTimeout: string;
@@ -109,6 +110,13 @@ export const collectOptions: readonly CollectOption[] = [
     flags: '--probe <NAMESPACE>',
     description:
       'with --mode auto: create a ConfigMap in this namespace that is garbage, to see whether another collector deletes it; removed afterwards',
+  },
+  {
+    group: 'Common flags:',
+    flags: '--controllers <LIST>',
+    description:
+      'controllers to run, as in kubegc up: * for all, NAME for one, -NAME for all but one; only garbage-collector-controller unless given',
+    repeatable: true,
   },
   {
     group: 'Collection:',

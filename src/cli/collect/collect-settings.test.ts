@@ -21,6 +21,7 @@ describe('collectSettings', () => {
     expect(settings({})).toEqual({
       garbageCollector: 'on',
       mode: 'observe',
+      controllers: new Set(),
       probe: undefined,
       concurrentGcSyncs: 20,
       syncPeriodMs: 30_000,
@@ -43,7 +44,27 @@ describe('collectSettings', () => {
     });
   });
 
+  it('LIFE-016 takes * for all controllers but those that need the keys of the server', () => {
+    const { garbageCollector, controllers, lease } = settings({ mode: 'collect', controllers: ['*'] });
+    expect(garbageCollector).toBe('on');
+    expect(controllers).toContain('namespace-controller');
+    expect(controllers).not.toContain('serviceaccount-token-controller');
+    expect(controllers).not.toContain('root-ca-certificate-publisher-controller');
+    expect(lease?.name).toBe('kubegc-collector');
+    expect(settings({ mode: 'collect', controllers: ['job-controller'] }).lease?.name).toBe(
+      'kubegc-collect-controllers',
+    );
+  });
+
   it.each([
+    [
+      { mode: 'collect', controllers: ['job-controller', 'garbage-collector-controller'] },
+      { garbageCollector: 'on', controllers: new Set(['job-controller']) },
+    ],
+    [
+      { mode: 'auto', controllers: ['deployment-controller,replicaset'] },
+      { garbageCollector: 'off', controllers: new Set(['deployment-controller', 'replicaset-controller']) },
+    ],
     [{ kubeApiQps: '20', kubeApiBurst: '30' }, { rate: { qps: 20, burst: 30 } }],
     [{ kubeApiQps: '20' }, { rate: { qps: 20, burst: 30 } }],
     [{ kubeApiQps: '0.5' }, { rate: { qps: 0.5, burst: 1 } }],
@@ -94,6 +115,12 @@ describe('collectSettings', () => {
   });
 
   it.each([
+    [{ controllers: ['job-controller'] }, '--controllers does nothing with --mode observe'],
+    [{ mode: 'auto', controllers: ['job-controller'], probe: 'default' }, '--probe finds out about collectors only'],
+    [
+      { mode: 'collect', controllers: ['serviceaccount-token-controller'] },
+      'serviceaccount-token-controller runs only inside an API server',
+    ],
     [{ concurrentGcSyncs: '0' }, 'invalid --concurrent-gc-syncs "0"'],
     [{ concurrentGcSyncs: '1001' }, 'invalid --concurrent-gc-syncs "1001"'],
     [{ concurrentGcSyncs: '2.5' }, 'invalid --concurrent-gc-syncs "2.5"'],

@@ -5,6 +5,8 @@ import type { RetryOptions } from '../../collector/queues/queues.ts';
 import type { DeletionLimits } from '../../collector/breaker/circuit-breaker.ts';
 import type { UnservedVersions } from '../../collector/resources/kind-mapper.ts';
 import type { KubeApiContentType } from './collect-content-type.ts';
+import type { ControllerName } from '../../assembly/controller-names.ts';
+import { selectControllers } from '../cluster/controllers.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { CommandError } from '../process/command-error.ts';
 import { durationOf } from '../flags/duration-flag.ts';
@@ -12,6 +14,8 @@ import { deletionLimitsOf } from '../flags/deletion-limits.ts';
 import { leaseTimesOf } from '../flags/lease-times.ts';
 import { selfCheckPeriodOf } from '../flags/self-check-period.ts';
 import type { RequestRate } from '../flags/request-rate.ts';
+
+const COLLECTOR = 'garbage-collector-controller';
 
 export interface LeaseSettings {
   readonly namespace: string;
@@ -21,9 +25,11 @@ export interface LeaseSettings {
 
 /** The checked settings of `kubegc collect`. */
 export interface CollectSettings {
-  /** `off` means that there is nothing to do. */
+  /** `off` means that nothing is collected. */
   readonly garbageCollector: 'on' | 'off';
   readonly mode: CollectFlags['mode'];
+  /** Controllers that run beside the collector, or without it. */
+  readonly controllers: ReadonlySet<ControllerName>;
   /** Namespace of the probe; undefined if no probe is allowed. */
   readonly probe: string | undefined;
   readonly concurrentGcSyncs: number;
@@ -51,6 +57,10 @@ export interface CollectSettings {
 /** The lease of kube-controller-manager, which runs the collector of most clusters (COL-204, COL-214). */
 export const otherCollectorsLease = { namespace: 'kube-system', name: 'kube-controller-manager' } as const;
 
+/** The default name of the lease of processes that collect, and of those that only run other controllers. */
+const COLLECTORS_LEASE = 'kubegc-collector';
+const CONTROLLERS_LEASE = 'kubegc-collect-controllers';
+
 const MAX_WORKERS = 1000;
 const MAX_RATE = 100_000;
 const MAX_ABSENT = 10_000_000;
@@ -64,9 +74,13 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     throw new CommandError('--kube-api-burst does nothing without --kube-api-qps', 'Give both, or neither.');
   }
   const { baseMs, retryCapMs } = waitsOf(flags);
+  const { collects, controllers } = selectedControllers(flags);
+  const enabled = isOn('--enable-garbage-collector', flags.enableGarbageCollector);
+  const garbageCollector = enabled && collects ? 'on' : 'off';
   return {
-    garbageCollector: isOn('--enable-garbage-collector', flags.enableGarbageCollector) ? 'on' : 'off',
+    garbageCollector,
     mode: flags.mode,
+    controllers,
     probe: probeOf(flags),
     concurrentGcSyncs: wholeOf('--concurrent-gc-syncs', flags.concurrentGcSyncs, { least: 1, most: MAX_WORKERS }),
     syncPeriodMs: durationOf('--sync-period', flags.syncPeriod, { least: 1000, most: DAY_MS }),
@@ -85,10 +99,47 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     orphanRecords: flags.orphanRecords,
     unservedVersions: flags.resolveUnservedVersions === true ? 'otherVersion' : 'unresolved',
     deletionLimits: deletionLimitsOf(flags),
-    lease: isOn('--leader-elect', flags.leaderElect) ? leaseOf(flags) : undefined,
+    lease: isOn('--leader-elect', flags.leaderElect) ? leaseOf(flags, garbageCollector) : undefined,
     rate: qps === 0 ? undefined : { qps, burst: burst === 0 ? Math.max(1, Math.ceil(qps * 1.5)) : burst },
     contentType: flags.kubeApiContentType,
   };
+}
+
+/** These write what only the server itself has: its certificate authority, and the key of its tokens. */
+const SERVERS_OWN: readonly ControllerName[] = [
+  'root-ca-certificate-publisher-controller',
+  'serviceaccount-token-controller',
+];
+
+function selectedControllers(flags: CollectFlags): {
+  readonly collects: boolean;
+  readonly controllers: ReadonlySet<ControllerName>;
+} {
+  const { controllers: words = [COLLECTOR], mode, probe } = flags;
+  const selected = selectControllers(words);
+  const named = words.flatMap((list) => list.split(',')).map((word) => word.trim());
+  for (const name of SERVERS_OWN) {
+    if (selected.has(name) && !named.includes('*')) {
+      throw new CommandError(
+        `${name} runs only inside an API server, which has the keys that it needs`,
+        'Leave it out of --controllers.',
+      );
+    }
+  }
+  const controllers = new Set([...selected].filter((name) => name !== COLLECTOR && !SERVERS_OWN.includes(name)));
+  if (controllers.size > 0 && mode === 'observe') {
+    throw new CommandError(
+      `--controllers does nothing with --mode observe: only the collector can observe, and ${[...controllers][0]} is asked for`,
+      'Give --mode collect, or --mode auto to run them only where no kube-controller-manager does.',
+    );
+  }
+  if (controllers.size > 0 && probe !== undefined) {
+    throw new CommandError(
+      '--probe finds out about collectors only, and other controllers are asked for',
+      'Leave one of the two away.',
+    );
+  }
+  return { collects: selected.has(COLLECTOR), controllers };
 }
 
 interface Range {
@@ -133,9 +184,11 @@ function isOn(flag: string, value: string | true): boolean {
   throw new CommandError(`invalid ${flag} "${value}"`, 'Give true or false.');
 }
 
-function leaseOf(flags: CollectFlags): LeaseSettings {
+/** Processes that collect share one lease, and those that do not have another: each set of controllers has one leader. */
+function leaseOf(flags: CollectFlags, garbageCollector: 'on' | 'off'): LeaseSettings {
   const times = leaseTimesOf(flags);
-  const { leaderElectResourceName: name, leaderElectResourceNamespace: namespace } = flags;
+  const { leaderElectResourceName: asked, leaderElectResourceNamespace: namespace } = flags;
+  const name = garbageCollector === 'off' && asked === COLLECTORS_LEASE ? CONTROLLERS_LEASE : asked;
   refuseUnlessName('--leader-elect-resource-name', name, isDns1123Subdomain(name));
   refuseUnlessName('--leader-elect-resource-namespace', namespace, isDns1123Label(namespace));
   if (name === otherCollectorsLease.name && namespace === otherCollectorsLease.namespace) {

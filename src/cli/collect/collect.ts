@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { untilAborted } from '../../base/time/abort.ts';
 import { isAbortError } from '../../base/time/abort-error.ts';
 import { sleep, systemClock } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
+import type { Service } from '../../base/service.ts';
 import { systemRandom } from '../../base/random/random.ts';
 import { loadClientConfig } from '../../client/kubeconfig/client-config.ts';
 import { connect } from '../../client/http/connect.ts';
@@ -25,6 +27,7 @@ import { firstContact } from './first-contact.ts';
 import { Leadership } from './leadership.ts';
 import { parseListenAddress } from '../flags/listen-address.ts';
 import { createLogger } from '../process/logger.ts';
+import { refuseRunning, type RunningControllersOptions, watchRunning } from './running-controllers.ts';
 import { ObservationServer } from '../metrics/observation-server.ts';
 import { type OtherCollector, OtherCollectorWatch } from './other-collector.ts';
 import { ProbedCollectorWatch, type WatchLease } from './probed-collector-watch.ts';
@@ -48,7 +51,8 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort());
   const settings = collectSettings(flags);
-  if (settings.garbageCollector === 'off') {
+  const collects = settings.garbageCollector === 'on';
+  if (!collects && settings.controllers.size === 0) {
     terminal.stdout(
       'nothing is collected: --enable-garbage-collector is false, and kubegc collect has nothing else to do\n',
     );
@@ -73,6 +77,7 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
   identity.foreign.addEventListener('abort', () => stop.abort(), { once: true });
   const parts = assemble({ settings, config, logger, explain: flags.explainEveryAction === true, identity });
   const { collector, leadership, client, metrics } = parts;
+  const running = { client, clock, controllers: settings.controllers, server: config.server };
   const progress: { answered: boolean } = { answered: false };
   const server =
     listen &&
@@ -81,7 +86,7 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
       token,
       notReadyBecause: () => {
         if (!progress.answered) return 'the API server has not answered yet';
-        return collector.started ? undefined : 'the first lists are not complete';
+        return !collects || collector.started ? undefined : 'the first lists are not complete';
       },
       metrics: () => metrics.expose(),
       debug: { prefixes: DEBUG_BASES, handler: collector.debugHandler, pages: debugPages },
@@ -91,11 +96,12 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
     const isContext = config.source !== 'in-cluster' && config.source !== '--master';
     const source = isContext ? `context ${config.source}` : config.source;
     await firstContact({ client, clock, random, logger, server: config.server, source }, stop.signal);
+    await refuseRunning(running, stop.signal);
     progress.answered = true;
     const ready = (): void => {
       terminal.stdout(`kubegc is ready: ${config.server} (${source}, mode ${settings.mode})\n`);
     };
-    await run({ collector, leadership, stop, ready });
+    await run({ collector: collects ? collector : undefined, leadership, stop, ready, running });
     identity.foreign.throwIfAborted();
     return 0;
   } catch (error) {
@@ -158,6 +164,16 @@ function assemble(options: {
       counted,
     ],
   });
+  // The collector asks by itself which cluster answers; the others do it in each request.
+  const held = new RestClient({
+    ...common,
+    interceptors: [
+      ...(rate === undefined ? [] : [requestRate(rate, clock)]),
+      writeGuard(mayWrite),
+      identity.intercept,
+      counted,
+    ],
+  });
   const collector = new GarbageCollector({
     client: guarded.as('generic-garbage-collector'),
     identity,
@@ -194,7 +210,13 @@ function assemble(options: {
     mode,
     elector,
     watchOther: (signal, onChange) => watchOther(settings, client, { signal, onChange }),
-    lead: (signal) => collector.lead(signal),
+    lead: async (signal) => {
+      const services = await otherControllers({ settings, client: held, logger, metrics });
+      await Promise.all([
+        settings.garbageCollector === 'on' && collector.lead(signal),
+        ...services.map((service) => service.run(signal)),
+      ]);
+    },
     logger,
     metrics,
   });
@@ -203,6 +225,32 @@ function assemble(options: {
     return leadership.mayWrite;
   }
   return { collector, leadership, client, metrics };
+}
+
+/** The controllers beside the collector, for one term. They have no state between terms. */
+async function otherControllers(options: {
+  readonly settings: CollectSettings;
+  readonly client: RestClient;
+  readonly logger: Logger;
+  readonly metrics: PrometheusMetrics;
+}): Promise<readonly Service[]> {
+  const { settings, client, logger, metrics } = options;
+  if (settings.controllers.size === 0) return [];
+  const { buildControllers } = await import('../../assembly/build-controllers.ts');
+  const { services } = await buildControllers({
+    selected: settings.controllers,
+    client,
+    clock,
+    randomOf: () => random,
+    logger,
+    metrics,
+    collector: {},
+    lifecycle: {},
+    rootCaPem: '',
+    issueSecretToken: undefined,
+    mount: () => {},
+  });
+  return services;
 }
 
 /** Reports whether another collector runs: in every mode one inside the API server, and with `auto` one that a lease or a probe proves. */
@@ -214,10 +262,18 @@ async function watchOther(
   const verdicts = new CombinedVerdict(onChange);
   if (settings.mode !== 'auto') verdicts.elsewhere({ runs: 'no', why: 'asked' });
   await Promise.all([
-    watchEmbeddedCollector({ client, clock }, signal, (embedded) => verdicts.embedded(embedded)),
+    settings.garbageCollector === 'on'
+      ? watchEmbeddedCollector({ client, clock }, signal, (embedded) => verdicts.embedded(embedded))
+      : withoutCollector(verdicts, signal),
     settings.mode === 'auto' &&
       watchElsewhere(settings, client, { signal, onChange: (verdict) => verdicts.elsewhere(verdict) }),
   ]);
+}
+
+/** Another collector does not matter to who does not collect. */
+function withoutCollector(verdicts: CombinedVerdict, signal: AbortSignal): Promise<void> {
+  verdicts.embedded('absent');
+  return untilAborted(signal);
 }
 
 /** Watches the lease of kube-controller-manager, or probes where that is allowed. */
@@ -242,12 +298,14 @@ function watchElsewhere(
 
 /** The work ends first and the lease is released, then the watches end (COL-215). */
 async function run(options: {
-  readonly collector: GarbageCollector;
+  /** Undefined: only other controllers run. */
+  readonly collector: GarbageCollector | undefined;
   readonly leadership: Leadership;
   readonly stop: AbortController;
   readonly ready: () => void;
+  readonly running: RunningControllersOptions;
 }): Promise<void> {
-  const { collector, leadership, stop, ready } = options;
+  const { collector, leadership, stop, ready, running } = options;
   const watching = new AbortController();
   const failures: unknown[] = [];
   const supervised = (work: Promise<void>): Promise<void> =>
@@ -255,18 +313,19 @@ async function run(options: {
       failures.push(error);
       stop.abort();
     });
-  const collecting = supervised(collector.run(watching.signal));
+  const collecting = collector && supervised(collector.run(watching.signal));
+  const asking = supervised(watchRunning(running, stop.signal));
   const leading = supervised(leadership.run(stop.signal));
-  const announcing = supervised(announce(collector, ready, stop.signal));
+  const announcing = supervised(announce(() => collector?.started ?? true, ready, stop.signal));
   await leading;
   watching.abort();
-  await Promise.all([collecting, announcing]);
+  await Promise.all([collecting, announcing, asking]);
   if (failures.length > 0) throw failures[0];
 }
 
-async function announce(collector: GarbageCollector, ready: () => void, signal: AbortSignal): Promise<void> {
+async function announce(started: () => boolean, ready: () => void, signal: AbortSignal): Promise<void> {
   try {
-    while (!collector.started) await sleep(clock, STARTED_POLL_MS, signal);
+    while (!started()) await sleep(clock, STARTED_POLL_MS, signal);
     ready();
   } catch (error) {
     if (!isAbortError(error)) throw error;
