@@ -143,7 +143,7 @@ class Race {
     await this.#rest();
   }
 
-  /** Sees all requests between the server and both the collector and the controller. */
+  /** Every request of the collector and of the controller to the server passes here. */
   readonly #between: Interceptor = async (request, next) => {
     const { resource } = this.#kind.dependents;
     const isCollectors = String(request.headers['user-agent']).includes('/collector');
