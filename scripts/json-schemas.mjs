@@ -1,22 +1,32 @@
-// Writes schemas/: a JSON Schema of each document that a cascade command prints with `-o json`, from the types in src/cascade/documents.
-// They ship in the package; test/cascade/schemas.slow.test.ts compares them. `--check` writes nothing.
+// Writes schemas/: a JSON Schema of each document that a cascade or node command prints with `-o json`, from the types in
+// src/cascade/documents and src/cli/node. They ship in the package; test/cascade/schemas.slow.test.ts compares them. `--check` writes nothing.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createGenerator } from 'ts-json-schema-generator';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const documents = join(root, 'src/cascade/documents');
+/** Folders of documents, and the files in them that have some. */
+const sources = [
+  { folder: join(root, 'src/cascade/documents'), files: '*.ts' },
+  { folder: join(root, 'src/cli/node'), files: 'node-documents.ts' },
+];
 
 /** `{ kind, path, text }` of each document, sorted by kind. Throws when a type cannot be said as a JSON Schema. */
 export function jsonSchemas() {
-  const names = readdirSync(documents)
+  return sources.flatMap(schemasOf).toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
+}
+
+function schemasOf({ folder, files }) {
+  const names = readdirSync(folder)
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .flatMap((name) => [
-      ...readFileSync(join(documents, name), 'utf8').matchAll(/^export interface (\w+) extends Document<'(\w+)'>/gm),
+      ...readFileSync(join(folder, name), 'utf8').matchAll(
+        /^export interface (\w+) extends (?:Node)?Document<'(\w+)'>/gm,
+      ),
     ]);
   const generator = createGenerator({
-    path: join(documents, '*.ts'),
+    path: join(folder, files),
     tsconfig: join(root, 'tsconfig.json'),
     // `npm run typecheck` does.
     skipTypeCheck: true,
@@ -25,13 +35,11 @@ export function jsonSchemas() {
     topRef: false,
     expose: 'export',
   });
-  return names
-    .map(([, type, kind]) => {
-      const { $schema, ...schema } = generator.createSchema(type);
-      const titled = { $schema, title: kind, ...schema };
-      return { kind, path: join(root, 'schemas', `${kind}.json`), text: `${JSON.stringify(titled, undefined, 2)}\n` };
-    })
-    .toSorted((a, b) => (a.kind < b.kind ? -1 : 1));
+  return names.map(([, type, kind]) => {
+    const { $schema, ...schema } = generator.createSchema(type);
+    const titled = { $schema, title: kind, ...schema };
+    return { kind, path: join(root, 'schemas', `${kind}.json`), text: `${JSON.stringify(titled, undefined, 2)}\n` };
+  });
 }
 
 /** Names of the files in schemas/ that are not as the types say, or belong to no document. */

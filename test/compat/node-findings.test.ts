@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/program.ts';
+import { faults } from '../cascade/document-schemas.ts';
 import { ContainerdProcess, containerdReleases } from './containerd-process.ts';
 import { fillerLayer } from './oci-archive.ts';
 
@@ -106,5 +107,34 @@ describe.each(containerdReleases)('what containerd $version keeps besides images
       );
     }
     expect((await node.runtime.containerStatus({ containerId: id })).status?.state).toBe(1);
+  });
+
+  it('NODE-225 prints documents that their schemas describe', async () => {
+    await importOne('localhost/schema:0');
+    await importOne('localhost/schema-unused:0');
+    await node.runContainer(await node.runPod('schema'), 'localhost/schema:0');
+    const young = ['--minimum-image-ttl-duration', '1ms', '-o', 'json'];
+    const commands = [
+      ['status'],
+      ['plan', '--containers'],
+      ['why', 'localhost/schema*'],
+      ['prune', '--dry-run'],
+      ['prune', '--untag-only', '--dry-run'],
+      ['prune', '--confirm', '--containers'],
+    ];
+    const kinds: string[] = [];
+    for (const command of commands) {
+      const document = JSON.parse((await kubegc(node, ...command, ...young)).out) as { kind: string };
+      kinds.push(document.kind);
+      expect([command, faults(document)]).toEqual([command, []]);
+    }
+    expect(kinds).toEqual([
+      'NodeStatus',
+      'NodePlan',
+      'ImageExplanationList',
+      'NodePlan',
+      'StaleTagList',
+      'NodePruneResult',
+    ]);
   });
 });

@@ -9,6 +9,12 @@ import type { ImageRecord } from '../../nodegc/inventory/image-inventory.ts';
 /** Part of every JSON output. Within a version, fields are only added. */
 export const API_VERSION = 'node.kubegc/v1alpha1';
 
+/** The first fields of every document of node collection; `schemas/` has a schema of each kind. */
+export interface NodeDocument<Kind extends string> {
+  readonly apiVersion: typeof API_VERSION;
+  readonly kind: Kind;
+}
+
 export interface DiskDocument {
   readonly path: string;
   readonly capacityBytes: number | null;
@@ -34,21 +40,33 @@ export interface ImageDocument {
   readonly lastUsed: string | null;
 }
 
-export interface NodePlanDocument {
-  readonly apiVersion: typeof API_VERSION;
-  readonly kind: 'NodePlan';
+/** An image that goes. */
+export interface GoingImage extends ImageDocument {
+  readonly reason: string;
+  /** The bytes that come back. */
+  readonly bytes: number;
+  /** Whether these bytes are exact, or the size that the runtime reports. */
+  readonly exact: boolean;
+}
+
+/** An image that stays. */
+export interface StayingImage extends ImageDocument {
+  /** The rule that keeps it. */
+  readonly rule: string;
+  /** One clause for a person. */
+  readonly detail: string;
+}
+
+/** The output of `plan`, and of `prune` without `--confirm`. */
+export interface NodePlanDocument extends NodeDocument<'NodePlan'> {
   readonly runtime: { readonly name: string; readonly version: string; readonly endpoint: string };
   readonly imageFilesystem: DiskDocument;
   readonly thresholds: { readonly highPercent: number; readonly lowPercent: number };
   readonly accounting: string;
   readonly goalBytes: number | null;
   readonly goalMet: boolean;
-  readonly remove: readonly (ImageDocument & {
-    readonly reason: string;
-    readonly bytes: number;
-    readonly exact: boolean;
-  })[];
-  readonly keep: readonly (ImageDocument & { readonly rule: string; readonly detail: string })[];
+  readonly remove: readonly GoingImage[];
+  readonly keep: readonly StayingImage[];
   readonly containers: readonly {
     readonly id: string;
     readonly name: string;
@@ -59,6 +77,46 @@ export interface NodePlanDocument {
   readonly logDirectories: readonly string[];
   readonly deadLinks: readonly string[];
   readonly findings: readonly NodeFinding[];
+}
+
+/** The output of `status`. */
+export interface NodeStatusDocument extends NodeDocument<'NodeStatus'> {
+  readonly runtime: NodePlanDocument['runtime'];
+  /** How a kubelet shows on this node; null where none does. */
+  readonly kubelet: string | null;
+  readonly imageFilesystem: DiskDocument;
+  readonly thresholds: NodePlanDocument['thresholds'];
+  readonly aboveThreshold: boolean;
+  readonly images: readonly { readonly group: string; readonly images: number; readonly bytes: number }[];
+  /** As a kubelet reports them in the status of its Node. */
+  readonly nodeStatusImages: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[];
+  readonly findings: readonly NodeFinding[];
+}
+
+/** The output of `why`: the images that the reference means. */
+export interface ImageExplanationListDocument extends NodeDocument<'ImageExplanationList'> {
+  readonly items: readonly (GoingImage | StayingImage)[];
+}
+
+/** The output of `prune --confirm`. */
+export interface NodePruneResultDocument extends NodeDocument<'NodePruneResult'> {
+  readonly removed: readonly { readonly id: string; readonly tags: readonly string[] }[];
+  readonly failed: readonly { readonly id: string; readonly message: string }[];
+  /** Dead containers, sandboxes and logs that were removed with `--containers`. */
+  readonly containers: readonly { readonly kind: string; readonly id: string; readonly reason: string }[];
+  readonly estimatedBytes: number;
+  /** By the file system; null where it could not be read. */
+  readonly measuredBytes: number | null;
+}
+
+/** The output of `prune --untag-only`. */
+export interface StaleTagListDocument extends NodeDocument<'StaleTagList'> {
+  readonly items: readonly {
+    readonly tag: string;
+    readonly imageId: string;
+    readonly stays: readonly string[];
+    readonly removed: boolean;
+  }[];
 }
 
 /** Space that no collection frees. */

@@ -3,7 +3,7 @@ import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../command/exit-codes.ts';
 import { counted } from '../command/text-table.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { findKubelet } from './find-kubelet.ts';
-import { API_VERSION } from './node-documents.ts';
+import { API_VERSION, type NodePruneResultDocument } from './node-documents.ts';
 import { containerText, diskText, nameOf, removalText } from './node-tables.ts';
 import { asCommandError, openNode } from './open-node.ts';
 import { type PlanFlags, readPlan } from './plan.ts';
@@ -69,21 +69,16 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
     const { measuredFreed, estimatedFreed, removed, failed } = result;
     const ok = failed.length === 0 && containers?.error === undefined && (containers?.left.length ?? 0) === 0;
     if (json) {
-      terminal.stdout(
-        `${JSON.stringify(
-          {
-            apiVersion: API_VERSION,
-            kind: 'NodePruneResult',
-            removed: removed.map(({ record }) => ({ id: record.image.id, tags: record.image.tags })),
-            failed: failed.map(({ record, message }) => ({ id: record.image.id, message })),
-            containers: containers?.removed ?? [],
-            estimatedBytes: Number(estimatedFreed),
-            measuredBytes: measuredFreed === undefined ? null : Number(measuredFreed),
-          },
-          undefined,
-          2,
-        )}\n`,
-      );
+      const document: NodePruneResultDocument = {
+        apiVersion: API_VERSION,
+        kind: 'NodePruneResult',
+        removed: removed.map(({ record }) => ({ id: record.image.id, tags: record.image.tags })),
+        failed: failed.map(({ record, message }) => ({ id: record.image.id, message })),
+        containers: (containers?.removed ?? []).map(({ kind, id, reason }) => ({ kind, id, reason })),
+        estimatedBytes: Number(estimatedFreed),
+        measuredBytes: measuredFreed === undefined ? null : Number(measuredFreed),
+      };
+      terminal.stdout(`${JSON.stringify(document, undefined, 2)}\n`);
     } else {
       const freed =
         measuredFreed === undefined

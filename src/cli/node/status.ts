@@ -2,7 +2,7 @@ import { EXIT_DONE, EXIT_FINDINGS } from '../command/exit-codes.ts';
 import { textTable } from '../command/text-table.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { findKubelet } from './find-kubelet.ts';
-import { API_VERSION } from './node-documents.ts';
+import { API_VERSION, type NodeStatusDocument } from './node-documents.ts';
 import { diskText, findingText } from './node-tables.ts';
 import { openNode } from './open-node.ts';
 import { type PlanFlags, readPlan } from './plan.ts';
@@ -41,9 +41,19 @@ export async function status(flags: StatusFlags, terminal: Terminal): Promise<nu
         sizeBytes: Number(each.sizeBytes),
       }));
       const { runtime, imageFilesystem, thresholds, findings } = document;
-      terminal.stdout(
-        `${JSON.stringify({ apiVersion: API_VERSION, kind: 'NodeStatus', runtime, kubelet, imageFilesystem, thresholds, aboveThreshold: full, images: groups, nodeStatusImages: reported, findings }, undefined, 2)}\n`,
-      );
+      const shown: NodeStatusDocument = {
+        apiVersion: API_VERSION,
+        kind: 'NodeStatus',
+        runtime,
+        kubelet,
+        imageFilesystem,
+        thresholds,
+        aboveThreshold: full,
+        images: groups,
+        nodeStatusImages: reported,
+        findings,
+      };
+      terminal.stdout(`${JSON.stringify(shown, undefined, 2)}\n`);
     } else {
       const rows = groups.map(({ group, images, bytes }) => [group, String(images), formatCapacity(BigInt(bytes))]);
       const dead = document.containers.length + document.sandboxes.length;

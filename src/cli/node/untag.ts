@@ -2,7 +2,7 @@ import { CommandError } from '../process/command-error.ts';
 import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../command/exit-codes.ts';
 import { counted, textTable } from '../command/text-table.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { API_VERSION } from './node-documents.ts';
+import { API_VERSION, type StaleTagListDocument } from './node-documents.ts';
 import { asCommandError, openNode } from './open-node.ts';
 import { type PruneFlags, refuseConfirmWithDryRun } from './prune.ts';
 
@@ -33,7 +33,8 @@ export async function untag(flags: PruneFlags, terminal: Terminal): Promise<numb
     }
     if (json) {
       const items = stale.map(({ tag, imageId, stays }) => ({ tag, imageId, stays, removed: untagged.includes(tag) }));
-      terminal.stdout(`${JSON.stringify({ apiVersion: API_VERSION, kind: 'StaleTagList', items }, undefined, 2)}\n`);
+      const document: StaleTagListDocument = { apiVersion: API_VERSION, kind: 'StaleTagList', items };
+      terminal.stdout(`${JSON.stringify(document, undefined, 2)}\n`);
     } else if (stale.length === 0) terminal.stdout('There are no stale tags.\n');
     else if (flags.confirm === true) {
       for (const tag of untagged) terminal.stdout(`removed the tag ${tag}\n`);

@@ -2,7 +2,12 @@ import { CommandError } from '../process/command-error.ts';
 import { EXIT_DONE } from '../command/exit-codes.ts';
 import { textTable } from '../command/text-table.ts';
 import type { Terminal } from '../process/terminal.ts';
-import { API_VERSION, type ImageDocument, type NodePlanDocument } from './node-documents.ts';
+import {
+  API_VERSION,
+  type ImageDocument,
+  type ImageExplanationListDocument,
+  type NodePlanDocument,
+} from './node-documents.ts';
 import { nameOf } from './node-tables.ts';
 import { openNode } from './open-node.ts';
 import { type PlanFlags, readPlan } from './plan.ts';
@@ -34,9 +39,12 @@ export async function why(reference: string, flags: PlanFlags, terminal: Termina
       );
     }
     if (flags.output === 'json') {
-      terminal.stdout(
-        `${JSON.stringify({ apiVersion: API_VERSION, kind: 'ImageExplanationList', items: found }, undefined, 2)}\n`,
-      );
+      const list: ImageExplanationListDocument = {
+        apiVersion: API_VERSION,
+        kind: 'ImageExplanationList',
+        items: found,
+      };
+      terminal.stdout(`${JSON.stringify(list, undefined, 2)}\n`);
     } else terminal.stdout(found.map((each) => explain(each, document)).join('\n'));
     return EXIT_DONE;
   } finally {
