@@ -31,6 +31,18 @@ export function objectIn<T extends object>(value: T | null | undefined, name: st
   return value;
 }
 
+/** The text, empty for null and absent. Throws a {@link DecodeError} that names it for anything else. */
+export function textIn(value: unknown, name: string): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string') throw new DecodeError(`${name} is not a string`);
+  return value;
+}
+
+/** A list of texts; null and absent are empty. Throws a {@link DecodeError} that names it for anything else. */
+export function textsIn(value: readonly string[] | null | undefined, name: string): readonly string[] {
+  return elementsOf(value, name).map((each) => textIn(each, `an element of ${name}`));
+}
+
 /**
  * Decodes the body of a LIST. `resource` is the requested resource, for errors. A body without items whose kind does not end in `List` is a
  * {@link DecodeError}, so that the page of a proxy never passes for an empty list.

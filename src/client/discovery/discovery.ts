@@ -1,9 +1,14 @@
-import { apiVersionOf, type GroupVersionResource, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import {
+  apiVersionOf,
+  type GroupVersion,
+  type GroupVersionResource,
+  parseGroupVersion,
+} from '../../api/meta/group-version-kind.ts';
 import { isForbidden, isNotFound } from '../../api/status-error.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
 import { asError } from '../../base/errors/thrown.ts';
 import { DecodeError } from '../codec/decode-error.ts';
-import { elementsOf, objectIn } from '../codec/decode-list.ts';
+import { elementsOf, objectIn, textIn, textsIn } from '../codec/decode-list.ts';
 import type { RestClient } from '../rest/rest-client.ts';
 import { headerOf } from '../codec/status-decoder.ts';
 
@@ -174,46 +179,59 @@ interface AggregatedResource {
 
 function readAggregated(document: unknown, found: Found): void {
   const { items } = objectIn(document as AggregatedList, 'the aggregated discovery document');
-  for (const { metadata, versions: offered } of elementsOf(items, 'items of the aggregated discovery document')) {
-    const group = metadata?.name ?? '';
-    const versions = elementsOf(offered, `versions of the group ${group}`);
+  for (const item of elementsOf(items, 'items of the aggregated discovery document')) {
+    const { metadata, versions: offered } = objectIn(item, 'an item of the aggregated discovery document');
+    const group = textIn(metadata?.name, 'the name of a group');
+    const versions = elementsOf(offered, `versions of the group ${group}`).map((each) => ({
+      ...objectIn(each, `a version of the group ${group}`),
+      version: textIn(each.version, `a version of the group ${group}`),
+    }));
     if (versions.length === 0) continue;
     found.addGroup({ name: group, versions: versions.map((v) => v.version), preferredVersion: versions[0]!.version });
-    for (const { version, freshness, resources: entries } of versions) {
+    for (const { version, freshness, resources } of versions) {
       const groupVersion = apiVersionOf({ group, version });
-      if (freshness === 'Stale') {
-        found.fail(groupVersion, new DecodeError(`stale GroupVersion discovery: ${groupVersion}`));
-        continue;
+      try {
+        if (freshness === 'Stale') throw new DecodeError(`stale GroupVersion discovery: ${groupVersion}`);
+        readAggregatedVersion({ group, version }, elementsOf(resources, `resources of ${groupVersion}`), found);
+      } catch (error) {
+        found.fail(groupVersion, asError(error));
       }
-      const resources = elementsOf(entries, `resources of ${groupVersion}`);
-      const served = resources.filter((r) => {
-        const hasKind = (r.responseKind?.kind ?? '') !== '';
-        // A resource without a kind and without verbs exists only for its subresources.
-        if (!hasKind && (r.verbs ?? []).length > 0) found.skip(groupVersion, r.resource);
-        return hasKind;
-      });
-      found.addVersion(
-        groupVersion,
-        served.map((r) => ({
-          group,
-          version,
-          resource: r.resource,
-          kind: r.responseKind?.kind ?? '',
-          namespaced: r.scope === 'Namespaced',
-          verbs: r.verbs ?? [],
-          singular: r.singularResource ?? '',
-          shortNames: r.shortNames ?? [],
-          categories: r.categories ?? [],
-          subresources: (r.subresources ?? []).map((s) => s.subresource),
-        })),
-      );
     }
   }
 }
 
+function readAggregatedVersion(gv: GroupVersion, entries: readonly AggregatedResource[], found: Found): void {
+  const groupVersion = apiVersionOf(gv);
+  const resources = entries.map((entry) => {
+    const r = objectIn(entry, `a resource of ${groupVersion}`);
+    const resource = textIn(r.resource, `the name of a resource of ${groupVersion}`);
+    const of = `of ${resource} in ${groupVersion}`;
+    const subresources = elementsOf(r.subresources, `subresources ${of}`);
+    return {
+      ...gv,
+      resource,
+      kind: textIn(r.responseKind?.kind, `the kind ${of}`),
+      namespaced: r.scope === 'Namespaced',
+      verbs: textsIn(r.verbs, `verbs ${of}`),
+      singular: textIn(r.singularResource, `the singular ${of}`),
+      shortNames: textsIn(r.shortNames, `short names ${of}`),
+      categories: textsIn(r.categories, `categories ${of}`),
+      subresources: subresources.map((s) =>
+        textIn(objectIn(s, `a subresource ${of}`).subresource, `a subresource ${of}`),
+      ),
+    };
+  });
+  const served = resources.filter(({ resource, kind, verbs }) => {
+    // A resource without a kind and without verbs exists only for its subresources.
+    if (kind === '' && verbs.length > 0) found.skip(groupVersion, resource);
+    return kind !== '';
+  });
+  found.addVersion(groupVersion, served);
+}
+
 function readVersions(document: unknown, found: Found): void {
   const root = objectIn(document as { versions?: readonly string[] }, 'the document of /api');
-  const versions = elementsOf(root.versions, 'versions of /api');
+  const versions = textsIn(root.versions, 'versions of /api');
   if (versions.length > 0) found.addGroup({ name: '', versions, preferredVersion: versions[0]! });
 }
 
@@ -227,8 +245,16 @@ interface GroupList {
 
 function readGroups(document: unknown, found: Found): void {
   const { groups } = objectIn(document as GroupList, 'the document of /apis');
-  for (const { name, versions: offered, preferredVersion } of elementsOf(groups, 'groups of /apis')) {
-    const versions = elementsOf(offered, `versions of the group ${name}`);
+  for (const group of elementsOf(groups, 'groups of /apis')) {
+    const { name: named, versions: offered, preferredVersion } = objectIn(group, 'a group of /apis');
+    const name = textIn(named, 'the name of a group of /apis');
+    const versions = elementsOf(offered, `versions of the group ${name}`).map((each) => {
+      const { groupVersion, version } = objectIn(each, `a version of the group ${name}`);
+      return {
+        groupVersion: textIn(groupVersion, `a version of the group ${name}`),
+        version: textIn(version, `a version of the group ${name}`),
+      };
+    });
     const good = versions.filter(({ groupVersion }) => {
       const parsed = parseGroupVersion(groupVersion);
       const sound = parsed !== undefined && parsed.group === name && parsed.version !== '';
@@ -237,7 +263,7 @@ function readGroups(document: unknown, found: Found): void {
       return sound;
     });
     if (good.length === 0) continue;
-    const preferred = preferredVersion?.version ?? '';
+    const preferred = textIn(preferredVersion?.version, `the preferred version of the group ${name}`);
     found.addGroup({
       name,
       versions: good.map((v) => v.version),
@@ -258,7 +284,7 @@ async function readLegacy(client: RestClient, { found, options }: Reading): Prom
           const document = objectIn(response.json() as ResourceList, `the discovery document of ${groupVersion}`);
           found.addVersion(groupVersion, resourcesOf(groupVersion, document));
           for (const { name, kind, verbs } of resourcesIn(groupVersion, document)) {
-            if ((kind ?? '') === '' && !name.includes('/') && (verbs ?? []).length > 0) found.skip(groupVersion, name);
+            if (kind === '' && !name.includes('/') && verbs.length > 0) found.skip(groupVersion, name);
           }
         } catch (error) {
           found.fail(groupVersion, asError(error));
@@ -287,22 +313,35 @@ function resourcesOf(groupVersion: string, document: ResourceList): DiscoveredRe
   const entries = resourcesIn(groupVersion, document);
   // `pods/status` is a part of `pods` (COL-011).
   return entries
-    .filter(({ name, kind }) => !name.includes('/') && (kind ?? '') !== '')
+    .filter(({ name, kind }) => !name.includes('/') && kind !== '')
     .map((entry) => ({
       ...parsed,
       resource: entry.name,
-      kind: entry.kind ?? '',
-      namespaced: entry.namespaced === true,
-      verbs: entry.verbs ?? [],
-      singular: entry.singularName ?? '',
-      shortNames: entry.shortNames ?? [],
-      categories: entry.categories ?? [],
+      kind: entry.kind,
+      namespaced: entry.namespaced,
+      verbs: entry.verbs,
+      singular: entry.singularName,
+      shortNames: entry.shortNames,
+      categories: entry.categories,
       subresources: entries.flatMap(({ name }) =>
         name.startsWith(`${entry.name}/`) ? [name.slice(entry.name.length + 1)] : [],
       ),
     }));
 }
 
-function resourcesIn(groupVersion: string, { resources }: ResourceList): NonNullable<ResourceList['resources']> {
-  return elementsOf(resources, `resources of ${groupVersion}`);
+function resourcesIn(groupVersion: string, { resources }: ResourceList) {
+  return elementsOf(resources, `resources of ${groupVersion}`).map((each) => {
+    const entry = objectIn(each, `a resource of ${groupVersion}`);
+    const name = textIn(entry.name, `the name of a resource of ${groupVersion}`);
+    const of = `of ${name} in ${groupVersion}`;
+    return {
+      name,
+      kind: textIn(entry.kind, `the kind ${of}`),
+      namespaced: entry.namespaced === true,
+      singularName: textIn(entry.singularName, `the singular ${of}`),
+      verbs: textsIn(entry.verbs, `verbs ${of}`),
+      shortNames: textsIn(entry.shortNames, `short names ${of}`),
+      categories: textsIn(entry.categories, `categories ${of}`),
+    };
+  });
 }
