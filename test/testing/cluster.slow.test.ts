@@ -87,7 +87,7 @@ describe('startCluster', () => {
     await cluster.settled();
     expect(cluster.trace().about(dependent).entries.at(-1)).toMatchObject({
       what: 'let go of by owner ConfigMap/owner',
-      why: 'No dependent refers to the object; the orphan finalizer is removed.',
+      why: 'No dependent refers to the object, so the orphan finalizer is removed.',
     });
     expect((await cluster.client.get(dependent)).metadata?.ownerReferences).toBeUndefined();
   });
