@@ -13,7 +13,7 @@ export const reasons = {
     historyReset: 'The server went back in time, so every absence must be proven again.',
     deletionTakenBack: 'The server went back to a time at which the object was not being deleted.',
     newsInDoubt:
-      'The watch had not shown a write to it, or a read of it, before an outage. A restored server may never show it.',
+      'A restored server may never show a write or read of it that the watch had not shown before an outage.',
     potentiallyInvalid: 'One of its references does not match the owner with that uid.',
     ownerKnownAbsent: 'One of its references names an owner that is known to be gone.',
     ownerGone: 'One of its owners is gone.',
@@ -26,7 +26,7 @@ export const reasons = {
     deletionsResumed: 'Its deletion was held by a limit, and somebody agreed to go on.',
     waitingListed: 'A list showed that it waits, and what happened before the list is not known.',
     changedUnseen:
-      'A list showed that it changed and has an owner that is missing, waits or does not match, or that a waiting owner changed. The events before the list are unknown.',
+      'A list showed that it changed and has an owner that is missing, waits or does not match, or that a waiting owner changed; the events before the list are unknown.',
   },
   /** What is remembered of absences, and why it is forgotten. */
   absence: {
