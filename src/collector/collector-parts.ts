@@ -38,7 +38,9 @@ import type { GraphEvent } from './types/event.ts';
 
 /** Name of the component in Events (COL-144). */
 const COMPONENT = 'garbage-collector-controller';
-/** Calls under way at once: so many for each worker of one queue, but at least the other number, for owners with many dependents. */
+/**
+ * The most calls under way at once: this many for each worker of one queue. For owners with many dependents, at least the second number.
+ */
 const CALLS_A_SYNC = 4;
 const LEAST_CEILING = 100;
 
@@ -152,7 +154,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     outages,
     resourceSync: () => resourceSync,
   });
-  // One object for all monitors: its columns are those of the last object read, and `apply` reads them at once.
+  // All monitors share one reader. Its columns hold only the last object read, which is enough because `apply` reads them at once.
   const reader = new ObjectReader(graph);
   const terminating = new TerminatingObjects(graph, clock);
   const { cascades, reports } = terminatingLog(options, { graph, gate, terminating });
@@ -255,7 +257,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
   };
 }
 
-/** Lines about terminating objects and cascades: so many at once, then one in this time. */
+/** Limit for lines about terminating objects and cascades: `burst` lines at once, then one line in `everyMs`. */
 const TERMINATING_LINES = { burst: 50, everyMs: 1000 } as const;
 
 function terminatingLog(

@@ -11,16 +11,17 @@ export interface DecisionJournalOptions {
   readonly logger: Logger;
   readonly metrics: CollectorMetrics;
   readonly recorder: Pick<EventRecorder, 'event'>;
-  /** `kept`: {@link DecisionJournal.takeReason} answers, because somebody is told of decisions. */
+  /** `kept`: {@link DecisionJournal.takeReason} returns reasons, because somebody receives the decisions. */
   readonly reasons: 'kept' | 'dropped';
 }
 
 /**
- * Why keys are queued and references go: counted, logged, and kept until a worker takes the key. Bound: the keys in the queues.
+ * The reasons why keys are queued and references are removed. They are counted, logged, and kept until a worker takes the key. Bound: the
+ * keys in the queues.
  */
 export class DecisionJournal {
   readonly #options: DecisionJournalOptions;
-  /** By queue: one object may wait in both, for different reasons. */
+  /** One map for each queue: an object may wait in both, for different reasons. */
   readonly #queuedFor: Readonly<Record<keyof Queues, Map<WorkKey, QueueReason>>> = {
     attemptToDelete: new Map(),
     attemptToOrphan: new Map(),
@@ -30,14 +31,14 @@ export class DecisionJournal {
     this.#options = options;
   }
 
-  /** The newest reason counts. */
+  /** A newer reason replaces the older one. */
   readonly queued: OnQueued = (queued, reason) => {
     this.#options.metrics.queued.inc({ reason });
     if (this.#options.reasons === 'dropped') return;
     this.#queuedFor[queued.queue].set(workKey(queued.uid, queued.as), reason);
   };
 
-  /** Why the key was queued last, once; undefined for a key that is tried again. */
+  /** Returns the last reason why the key was queued, and forgets it. Undefined for a key that is tried again. */
   takeReason(queue: keyof Queues, key: WorkKey): QueueReason | undefined {
     const reason = this.#queuedFor[queue].get(key);
     this.#queuedFor[queue].delete(key);

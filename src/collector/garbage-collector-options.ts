@@ -16,8 +16,8 @@ export interface GarbageCollectorOptions {
   /** Reads and writes the cluster. */
   readonly client: RestClient;
   /**
-   * Holds its requests to one cluster; a new one unless given. The same one may hold other requests of the program, such as an election's.
-   * `certain`: the client can lead to no other cluster, as within one process.
+   * Restricts the collector's requests to one cluster. Default: a new identity. Other requests of the program, such as those of an
+   * election, may share it. `certain`: the client can lead to no other cluster, as within one process.
    */
   readonly identity?: ClusterIdentity | 'certain' | undefined;
   /** Its source of time. */
@@ -30,57 +30,57 @@ export interface GarbageCollectorOptions {
   readonly metrics: Metrics;
   /** Workers of each of the two queues (COL-084). */
   readonly concurrentGcSyncs?: number;
-  /** Calls under way at once with which it begins, and which slow answers do not reduce (BETTER-19). Default 8. */
+  /** Calls that may be under way at once at the start. Slow answers do not reduce the limit below it (BETTER-19). Default 8. */
   readonly fewCalls?: number;
   /** Interval between discovery refreshes (COL-016, COL-201), ms. */
   readonly syncPeriodMs?: number;
-  /** How long workers wait for the first lists at start (COL-210, COL-201), ms. */
+  /** The time that workers wait for the first lists at start (COL-210, COL-201), ms. */
   readonly initialSyncTimeoutMs?: number;
   /**
-   * Where owners that were deleted with policy Orphan are remembered (LIFE-561), default `memory`. With `events` each of them
-   * costs one request, and a collector that is started later knows them too.
+   * The place where the collector remembers owners that were deleted with policy Orphan (LIFE-561). Default `memory`. With `events` each
+   * owner costs one request, and a collector that is started later knows them too.
    */
   readonly orphanRecords?: 'memory' | 'events';
-  /** Between two comparisons of the graph with fresh lists, ms. Default: none, unless asked for. */
+  /** Interval between two comparisons of the graph with fresh lists, ms. Default: compares only when asked. */
   readonly selfCheckPeriodMs?: number | undefined;
   /** The longest back-off of a key (BETTER-8), ms. */
   readonly retryCapMs?: number;
   /** How attempts at one key are spread. */
   readonly retry?: RetryOptions;
-  /** Identities proven absent that are remembered (COL-132). */
+  /** The most identities proven absent that are remembered (COL-132). */
   readonly absentOwners?: number;
-  /** Resources that are not watched and so never collected; Events unless given. */
+  /** Resources that are not watched, so their objects are never collected. Default: Events. */
   readonly ignoredResources?: readonly GroupResourceName[];
-  /** Before an owner that is orphaned goes, whether fresh lists are asked for dependents nobody knows yet (BETTER-13). Default `on`. */
+  /** Whether fresh lists are searched for unknown dependents before an orphaned owner is deleted (BETTER-13). Default `on`. */
   readonly orphanBarrier?: 'on' | 'off';
   /**
-   * How much of a resource may be missing from one list before nothing is deleted because of it until a second list confirms it. Default:
-   * 50 objects, and a share of 0.2.
+   * The part of a resource that may be missing from one list. If more is missing, nothing is deleted because of it until a second list
+   * confirms it. Default: 50 objects, and a share of 0.2.
    */
   readonly vanishLimit?: VanishLimit | undefined;
   /**
-   * The most objects that are deleted within a minute, per cause and overall. Beyond that deletions are held until the annotation
-   * `kubegc.io/resume-deletions` of Namespace kube-system names the trip. No limit unless given.
+   * The most objects that are deleted within a minute, per cause and overall. Further deletions are held until the annotation
+   * `kubegc.io/resume-deletions` of Namespace kube-system names the trip. Default: no limit.
    */
   readonly deletionLimits?: DeletionLimits | undefined;
   /** Default `unresolved` (BETTER-12). */
   readonly unservedVersions?: UnservedVersions;
   /**
-   * `whenLeading`: everything is watched and kept ready, but nothing is decided and nothing written outside of
-   * `GarbageCollector.lead` (COL-214, BETTER-23). Default `always`.
+   * `whenLeading`: everything is watched and kept ready, but the collector decides and writes only within `GarbageCollector.lead` (COL-214,
+   * BETTER-23). Default `always`.
    */
   readonly workers?: 'always' | 'whenLeading';
   /**
-   * `withheld`: decides and reads, but sends no write. The writes it would send stand in the results of a decision as `withheld`. Another
-   * collector does the work, and its writes come back as watch events. Default `allowed`.
+   * `withheld`: the collector decides and reads, but sends no write. The results of a decision list the writes that it would send as
+   * `withheld`. Another collector does the work, and its writes come back as watch events. Default `allowed`.
    */
   readonly writes?: 'allowed' | 'withheld';
   /**
-   * `reported`: also logs one line about each object that has terminated for 30 s, with what holds it and who set its finalizers, which costs
-   * one GET, and one line about each cascade that has passed. Default `counted`: in metrics only.
+   * `reported`: also logs one line about each cascade that has passed, and one line about each object that has terminated for 30 s. The
+   * latter says what holds the object and who set its finalizers, and costs one GET. Default `counted`: in metrics only.
    */
   readonly terminatingObjects?: 'counted' | 'reported';
-  /** Called with every decision after it was carried out. */
+  /** Called with every decision after its actions were carried out. */
   readonly onDecision?: (decision: CarriedOut) => void;
 }
 

@@ -14,12 +14,12 @@ import { ClusterIdentity } from './trust/cluster-identity.ts';
 import type { WorkerPool } from './workers/worker-pool.ts';
 
 /**
- * The garbage collector: watches the metadata of every deletable resource, keeps the ownership graph, and deletes, orphans and
- * releases what the rules say (collector/SPEC.md). Runs against any API server; keeps nothing between runs (COL-217).
+ * The garbage collector. Watches the metadata of every deletable resource, keeps the ownership graph, and deletes, orphans and releases
+ * objects as the rules say (collector/SPEC.md). Runs against any API server; keeps nothing between runs (COL-217).
  */
 export class GarbageCollector implements Service {
   readonly #options: GarbageCollectorOptions;
-  /** Aborted when another cluster was met. */
+  /** Aborted when the client reached another cluster. */
   readonly #foreign: AbortSignal | undefined;
   readonly #parts: CollectorParts;
   #pools: readonly WorkerPool[] = [];
@@ -39,14 +39,14 @@ export class GarbageCollector implements Service {
     this.debugHandler = debugHandler({ graph: this.#parts.graph, consistency: this.consistency });
   }
 
-  /** At least one monitor, and each has finished its first list (COL-025). */
+  /** True if there is at least one monitor, and each has finished its first list (COL-025). */
   get synced(): boolean {
     return this.#parts.monitors.synced;
   }
 
   /**
-   * The ownership graph as watches have shown it; undefined before every monitor has synced, and while what one shows may be out of date. Not to be
-   * changed, and to be copied before anything is waited for: the next event changes it.
+   * The ownership graph as watches have shown it. Undefined until every monitor has synced, and while a watch may show outdated objects. Do
+   * not change it, and copy what you need before you await anything: the next event changes it.
    */
   get currentGraph(): OwnershipGraph | undefined {
     return this.synced && this.#parts.trust.answers ? this.#parts.graph : undefined;
@@ -57,12 +57,15 @@ export class GarbageCollector implements Service {
     return this.#parts.trust.shows(apiVersion, kind);
   }
 
-  /** The time for the first lists is over, whether or not all have come (COL-210): work begins as soon as it may. */
+  /** True when the wait for the first lists is over, whether or not all have come (COL-210). Work begins as soon as it is allowed. */
   get started(): boolean {
     return this.#pools.length > 0;
   }
 
-  /** Nothing is queued, delayed or being worked on, and every monitor is synced. Events that the server has not sent yet are unknown. */
+  /**
+   * True if nothing is queued, delayed or being worked on, and every monitor is synced. Events that the server has not sent yet are
+   * unknown.
+   */
   get atRest(): boolean {
     const { lists, queues } = this.#parts;
     const { attemptToDelete, attemptToOrphan } = queues;
@@ -72,11 +75,11 @@ export class GarbageCollector implements Service {
   }
 
   /**
-   * Runs until aborted, once; a half-done cascade is completed by the next instance (COL-215). Rejects with a ForeignClusterError when the
+   * Runs until aborted, only once. The next instance completes a half-done cascade (COL-215). Rejects with a ForeignClusterError when the
    * address led to another cluster, and writes nothing from then on.
    */
   async run(signal: AbortSignal): Promise<void> {
-    // Every request and every wait listens to these; Node warns at eleven.
+    // Every request and every wait listens to this signal. Node would warn at eleven listeners.
     using stopping = linkSignals(signal, this.#foreign);
     setMaxListeners(0, stopping.signal);
     const failures: unknown[] = [];
@@ -111,15 +114,15 @@ export class GarbageCollector implements Service {
   }
 
   /**
-   * Decides and acts until aborted; resolves when nothing is under way any more. May be called again after that. Requests
-   * under way are finished (COL-215), but cut at once when the lease was lost: another process acts soon. Its signal is to be
-   * aborted before that of {@link GarbageCollector.run}.
+   * Decides and acts until aborted. Resolves when nothing is under way any more, and may then be called again. Requests under way are
+   * finished (COL-215). When the lease was lost they are aborted at once, because another process acts soon. Abort this signal before that
+   * of {@link GarbageCollector.run}.
    */
   lead(signal: AbortSignal): Promise<void> {
     return this.#parts.term.lead(signal);
   }
 
-  /** Leadership decides who writes (COL-210). */
+  /** Waits for the first lists. Leadership decides which process writes (COL-210). */
   async #waitForMonitors(signal: AbortSignal): Promise<void> {
     const { clock, logger, writes, initialSyncTimeoutMs = DEFAULTS.initialSyncTimeoutMs } = this.#options;
     const { monitors, gate } = this.#parts;

@@ -43,7 +43,7 @@ function setUp() {
   const report = (each: InvalidNamespaceReport): void => void reports.push(each);
   const writer = new GraphWriter({ graph, absentOwners, epoch: () => second, queues, clock, metrics, report });
   const { attemptToDelete, attemptToOrphan } = queues;
-  /** Empties the queue of what is ready. */
+  /** Takes all keys that are ready from the queue. */
   const ready = (queue = attemptToDelete): string[] => {
     const found: string[] = [];
     for (let next = queue.tryGet(); next !== undefined && !next.shutdown; next = queue.tryGet()) {
@@ -56,7 +56,7 @@ function setUp() {
   return { clock, metrics, graph, absentOwners, reports, writer, attemptToDelete, attemptToOrphan, ready, observe };
 }
 
-/** The present one. */
+/** The present epoch. */
 const second = nextEpoch(FIRST_EPOCH);
 
 describe('GraphWriter', () => {

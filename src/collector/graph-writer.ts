@@ -22,13 +22,13 @@ import { type OnQueued, QUEUE_NAMES, type Queues } from './queues/queues.ts';
 export interface GraphWriterOptions {
   readonly graph: OwnershipGraph;
   readonly absentOwners: AbsentOwnerCache;
-  /** The present one; see Trust. */
+  /** The present epoch; see Trust. */
   readonly epoch: () => Epoch;
   readonly queues: Queues;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly report: (report: InvalidNamespaceReport) => void;
-  /** Called with a list that lacked too much to be trusted. */
+  /** Called with a list that lacked too many objects to be trusted. */
   readonly onHeld?: (effect: HeldAbsencesEffect) => void;
   /** Called with everything that is queued, and why. */
   readonly onQueued?: OnQueued;
@@ -36,14 +36,14 @@ export interface GraphWriterOptions {
   readonly onAbsence?: (effect: NoteAbsentOwnerEffect | DropAbsentOwnerEffect) => void;
 }
 
-/** Between two attempts of a key because of such changes, ms. */
+/** Time until a backed-off key is tried again because of {@link GraphWriter.touched}, ms. */
 const TOUCHED_MS = 1000;
 
 const LABELS = { name: QUEUE_NAMES.graphChanges };
 
 /**
- * The one place from which the graph is written (COL-043, designs/0002): applies an event and carries out its effects in
- * their order. Synchronous, so no worker ever sees an event half applied.
+ * The only place that writes the graph (COL-043, designs/0002): applies an event and carries out its effects in their order. Synchronous,
+ * so no worker ever sees a half-applied event.
  */
 export class GraphWriter {
   readonly #options: GraphWriterOptions;
@@ -55,7 +55,7 @@ export class GraphWriter {
   constructor(options: GraphWriterOptions) {
     this.#options = options;
     const { clock, metrics } = options;
-    // The queue of graph changes as Kubernetes would show it (COL-190): every event counts as added, and none ever waits.
+    // The queue of graph changes as Kubernetes would show it (COL-190): every event counts as added, and no event ever waits.
     queueMetrics({ ...LABELS, clock, metrics, startTimes: () => [] });
     this.#adds = metrics.counter({
       name: 'workqueue_adds_total',
@@ -69,7 +69,9 @@ export class GraphWriter {
     return this.#events;
   }
 
-  /** `epoch`: in which the read began that the event comes from, for the absences that it proves; the present one unless given. */
+  /**
+   * `epoch`: the epoch in which the read that caused the event began, for the absences that the event proves. Default: the present epoch.
+   */
   readonly apply = (event: GraphEvent, epoch?: Epoch): ApplyOutcome => {
     const { graph } = this.#options;
     const effects = this.#effects;
@@ -77,8 +79,8 @@ export class GraphWriter {
     this.#adds.inc(LABELS);
     try {
       const outcome = apply(graph, event, effects);
-      // First, so that what the effects put off stays so. Nobody observed a virtual delete: it is what came of working on
-      // a key, and would wake just that key.
+      // Wakes keys first, so that keys that the effects delay stay delayed. A virtual delete wakes nothing: nobody observed it. It results
+      // from work on a key, and would wake just that key.
       const changed = outcome === 'changed' || outcome === 'wentBack';
       if (changed && event.type !== 'virtualDelete') this.#wake(event);
       for (const effect of effects) this.#carryOut(effect, epoch);
@@ -88,7 +90,7 @@ export class GraphWriter {
     }
   };
 
-  /** Has an object looked at that waits for its dependents, or for these to be orphaned, as if that had begun just now. */
+  /** Queues an object that waits for its dependents, or for them to be orphaned, as if the wait had begun just now. */
   readonly lookAgain = (columns: ObjectColumns): void => {
     const { attemptToDelete, attemptToOrphan } = this.#options.queues;
     const uid = uidOfColumns(columns);
@@ -104,8 +106,9 @@ export class GraphWriter {
   };
 
   /**
-   * A change that is none for the graph may be one for who refused the write: a policy, or the schema of the object. Its backed-off key
-   * is ready within a second (BETTER-8): not at once, because such changes may come without a pause. Costs nothing while no key waits.
+   * A change that the graph ignores may matter to a policy or to the object's schema, which refused a write. The object's backed-off key is
+   * ready within a second (BETTER-8). It is not ready at once, because such changes may come without a pause. Costs nothing while no key
+   * waits.
    */
   readonly touched = (columns: ObjectColumns): void => {
     const { attemptToDelete, attemptToOrphan } = this.#options.queues;
@@ -139,8 +142,8 @@ export class GraphWriter {
   }
 
   /**
-   * A backed-off key is ready again when its object or one of its owners changed (BETTER-8), also if that was during the attempt that
-   * failed. Costs nothing while no key waits or is in work.
+   * Makes a backed-off key ready again when its object or one of its owners changed (BETTER-8), even if that was during the failed attempt.
+   * Costs nothing while no key waits or is in work.
    */
   #wake(event: GraphEvent): void {
     const { graph, queues } = this.#options;
@@ -155,7 +158,10 @@ export class GraphWriter {
     for (const dependent of graph.dependents(uid)) this.#wakeUid(dependent);
   }
 
-  /** Every event of a cascade comes here. Few keys are in work, while an owner may have any number of dependents. */
+  /**
+   * Checks the keys in work and not the dependents: few keys are in work, while an owner may have any number of dependents. Every event of
+   * a cascade calls this.
+   */
   #wakeInWork(columns: ObjectColumns): void {
     const { graph, queues } = this.#options;
     const { attemptToDelete, attemptToOrphan } = queues;
@@ -174,14 +180,17 @@ export class GraphWriter {
     attemptToOrphan.wake(workKey(uid, 'observed'));
   }
 
-  /** Discovery changed, or something that concerns every object: what could not be resolved may be by now (BETTER-8). */
+  /**
+   * Wakes all keys, because discovery changed, or something that concerns every object. Keys that could not be resolved may be resolvable
+   * now (BETTER-8).
+   */
   wakeAll(): void {
     this.#options.queues.attemptToDelete.wakeAll();
     this.#options.queues.attemptToOrphan.wakeAll();
   }
 }
 
-/** The uid that an event is about; undefined for those that concern a whole resource. */
+/** The uid of the object that an event is about; undefined for events that concern a whole resource. */
 function uidOf(event: GraphEvent): Uid | undefined {
   switch (event.type) {
     case 'observed':

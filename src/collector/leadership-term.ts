@@ -31,7 +31,9 @@ const SHUTDOWN_GRACE_MS = 10_000;
 /** Interval between sweeps of the backlog while another process leads, ms. */
 const BACKLOG_SWEEP_MS = 10_000;
 
-/** A term of leadership: opens the gate of the workers for its time, and reads and reports what belongs to a term. */
+/**
+ * A term of leadership. Opens the gate of the workers for its time, loads the orphan records, and runs the reports that belong to a term.
+ */
 export class LeadershipTerm {
   readonly #options: LeadershipTermOptions;
 
@@ -45,14 +47,14 @@ export class LeadershipTerm {
     using stopping = linkSignals(signal);
     const calls = new AbortController();
     setMaxListeners(0, stopping.signal, calls.signal);
-    // The owners that were orphaned before must be known before anything is taken for garbage (LIFE-561).
+    // Orphaned owners of the past must be known before anything is treated as garbage (LIFE-561).
     await orphanRecords.load(stopping.signal);
     if (stopping.signal.aborted) return;
     const acts = writes !== 'withheld';
     if (acts) invalidNamespaces.beginTerm();
     const recorder = acts ? this.#options.recorder.run(stopping.signal) : undefined;
     gate.open({ stopping: stopping.signal, calls: calls.signal });
-    // Before the workers start nothing is collected, and the collector logs when they do.
+    // If the workers have not started, nothing is collected yet, and the collector logs their start.
     if (started() && acts) logger.info('collecting from now on');
     await untilAborted(stopping.signal);
     if (signal.reason instanceof LeaseLostError) calls.abort(signal.reason);

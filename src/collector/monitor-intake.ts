@@ -27,7 +27,7 @@ export interface MonitorIntakeOptions {
 /** Changes of admission within this time wake the waiting keys only once, ms. */
 const WAKE_APART_MS = 1000;
 
-/** Takes in the events of all monitors: says of each event what it is for. */
+/** Takes the events of all monitors, and passes each event to the parts that need it. */
 export class MonitorIntake {
   readonly #options: MonitorIntakeOptions;
   readonly #troubles: TroubleLog;
@@ -94,7 +94,7 @@ export class MonitorIntake {
     this.#wakeTimer?.cancel();
   }
 
-  /** Only the version of kube-apiserver itself can be compared with those of other resources. */
+  /** Only versions of kube-apiserver itself can be compared with those of other resources. */
   #resumed(offered: OfferedResource, version: number): void {
     if (!isServedByKubeApiserver(apiVersionOf(offered))) return;
     const onOlder = (): void => this.#options.outages.historyReset(offered, 'lowerVersion');
@@ -104,7 +104,7 @@ export class MonitorIntake {
   #configurationChanged(effect: ConfigurationEffect): void {
     const { clock, writer, resourceSync } = this.#options;
     if (effect === 'discovery') resourceSync().sooner('definitionChanged');
-    // What the change brings about is there a little later than the object that asks for it.
+    // A change takes effect a little later than the object that requests it appears.
     this.#wakeTimer ??= clock.setTimer(WAKE_APART_MS, () => {
       this.#wakeTimer = undefined;
       writer.wakeAll();

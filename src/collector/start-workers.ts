@@ -28,7 +28,7 @@ import { ReleaseDependents } from './workers/release-dependents.ts';
 import type { WorkGate } from './workers/work-gate.ts';
 import { type WorkOutcome, WorkerPool } from './workers/worker-pool.ts';
 
-/** Everything that workers ask or tell. */
+/** The parts that the workers use. */
 export interface WorkerParts {
   readonly options: GarbageCollectorOptions;
   readonly calls: AdaptiveConcurrency;
@@ -51,7 +51,7 @@ export interface WorkerParts {
   readonly breaker: HeldDeletions | undefined;
 }
 
-/** Writes that failed: so many lines at once, then one in this time. */
+/** Limit for lines about failed writes: `burst` lines at once, then one line in `everyMs`. */
 const FAILURE_LINES = { burst: 20, everyMs: 5000 } as const;
 
 export interface StartedWorkers {
@@ -61,7 +61,7 @@ export interface StartedWorkers {
   readonly running: readonly Promise<void>[];
 }
 
-/** Starts the workers of both queues, which wait at the gate, until `stopping` is aborted. */
+/** Starts the workers of both queues. They wait at the gate, and run until `stopping` is aborted. */
 export function startWorkers(parts: WorkerParts, stopping: AbortSignal): StartedWorkers {
   const { queues, gate, orphanRecords, resourceSync } = parts;
   const { clock, logger, writes, syncPeriodMs, concurrentGcSyncs = DEFAULTS.concurrentGcSyncs } = parts.options;

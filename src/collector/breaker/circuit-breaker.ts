@@ -5,9 +5,9 @@ import { MinuteCount } from './minute-count.ts';
 
 /** The most objects that a collector deletes within a minute. */
 export interface DeletionLimits {
-  /** Because of one cause: the owner at the top, see {@link CircuitBreaker}. */
+  /** Limit for one cause: the owner at the top, see {@link CircuitBreaker}. */
   readonly perCause?: number;
-  /** Whatever the causes. */
+  /** Limit for all causes together. */
   readonly overall?: number;
 }
 
@@ -17,23 +17,25 @@ export interface Deletion {
   readonly owners: readonly OwnerReference[];
 }
 
-/** The owner at the top of a chain of deletions, as the first reference to it named it. */
+/** The owner at the top of a chain of deletions, as the first reference to this owner named it. */
 export interface Cause {
   readonly uid: Uid;
   readonly kind: string;
   readonly name: string;
 }
 
-/** A limit was reached. `cause` is undefined for the limit over all. */
+/** A limit was reached. `cause` is undefined for the overall limit. */
 export interface Trip {
-  /** Names this trip, and no other one, when somebody agrees to go on. */
+  /** Identifies this trip alone, when somebody agrees to continue. */
   readonly id: string;
   readonly cause: Cause | undefined;
   /** Objects that were deleted within the minute before. */
   readonly deleted: number;
 }
 
-/** `go`: to be deleted; taken back when nothing was deleted. `held`: not to be deleted; with the trip if this deletion caused it. */
+/**
+ * `go`: delete the object; taken back if nothing was deleted. `held`: do not delete it; `tripped` is set if this deletion caused the trip.
+ */
 export type Admission =
   | { readonly admission: 'go'; readonly cause: Cause | undefined; readonly at: number }
   | { readonly admission: 'held'; readonly tripped: Trip | undefined };
@@ -44,16 +46,16 @@ type Budget<Key> =
   | { readonly state: 'lifted'; last: number };
 
 const MINUTE_MS = 60_000;
-/** Causes that are counted at once. A cause beyond that is forgotten, and counts from zero when it comes again. */
+/** The most causes that are counted at once. A cause beyond that is forgotten, and counts from zero when it appears again. */
 const MOST_CAUSES = 10_000;
-/** So many tripped causes trip the limit over all. */
+/** This many tripped causes trip the overall limit. */
 const MOST_TRIPPED = 1000;
-/** Deleted objects whose cause is remembered. A dependent of a forgotten one takes that one for its cause. */
+/** The most deleted objects whose cause is remembered. A dependent of a forgotten object takes that object for its cause. */
 const MOST_DELETED = 100_000;
 
 /**
- * Holds the deletions of one cause, or all, when they exceed a limit (CAS-074). The cause of a deletion is found by following first owner
- * references upwards through what this collector deleted itself, to the first owner that it did not delete. Pure.
+ * Holds the deletions of one cause, or all, when they exceed a limit (CAS-074). The cause of a deletion is the first owner upwards that
+ * this collector did not delete. The search follows first owner references through the objects that this collector deleted. Pure.
  *
  * | state | event | next |
  * | --- | --- | --- |
@@ -88,9 +90,9 @@ export class CircuitBreaker<Key> {
   }
 
   /**
-   * Whether an object may be deleted now. Counts it as deleted if so.
+   * Whether an object may be deleted now. If so, counts it as deleted.
    *
-   * @param key handed out when somebody agrees to go on
+   * @param key returned when somebody agrees to continue
    * @param now milliseconds of a monotonic clock
    */
   admit(key: Key, { uid, owners }: Deletion, now: number): Admission {
@@ -137,7 +139,7 @@ export class CircuitBreaker<Key> {
     }
   }
 
-  /** Somebody agrees to go on after these trips. Answers the keys that were held because of them. */
+  /** Lifts these trips, because somebody agreed to continue. Returns the keys that were held because of them. */
   agree(ids: readonly string[], now: number): { readonly trips: readonly Trip[]; readonly keys: readonly Key[] } {
     const trips: Trip[] = [];
     const keys: Key[] = [];
@@ -157,7 +159,7 @@ export class CircuitBreaker<Key> {
     return { trips, keys };
   }
 
-  /** Counts from zero, as another process does that begins. Answers all keys that were held. */
+  /** Counts from zero, as a process that starts does. Returns all keys that were held. */
   reset(): readonly Key[] {
     const keys = this.#budgets().flatMap((budget) => (budget.state === 'tripped' ? [...budget.held] : []));
     this.#causes.clear();
@@ -185,7 +187,7 @@ export class CircuitBreaker<Key> {
     return budget;
   }
 
-  /** Tripped ones are kept. Each of them moves behind the others, so that the next search begins after it. */
+  /** Forgets the oldest cause that is not tripped. Tripped causes move behind the others, so that the next search begins after them. */
   #forgetOldest(): void {
     for (const [uid, budget] of this.#causes) {
       this.#causes.delete(uid);
@@ -199,7 +201,7 @@ function counting<Key>(): Budget<Key> {
   return { state: 'counting', count: new MinuteCount() };
 }
 
-/** The budget at this time, or that one deletion more exceeds its limit. */
+/** The budget at this time, or `exceeded` if one more deletion exceeds its limit. */
 function advance<Key>(
   budget: Budget<Key>,
   limit: number | undefined,

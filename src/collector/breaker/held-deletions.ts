@@ -12,10 +12,10 @@ import type { OnQueued, Queues } from '../queues/queues.ts';
 import type { EventReason } from '../types/reasons.ts';
 import { type Admission, CircuitBreaker, type Deletion, type DeletionLimits, type Trip } from './circuit-breaker.ts';
 
-/** Ids of trips after which deletion goes on, separated by commas: an annotation of Namespace kube-system. */
+/** Annotation of Namespace kube-system: the ids of trips after which deletion continues, separated by commas. */
 export const RESUME_DELETIONS = 'kubegc.io/resume-deletions';
 
-/** Between two reads of the annotation while something is held, ms. */
+/** Interval between two reads of the annotation while a deletion is held, ms. */
 const READ_MS = 5000;
 const ID_RANGE = 16 ** 8;
 const KUBE_SYSTEM = { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: 'kube-system', uid: '' } as const;
@@ -34,8 +34,8 @@ export interface HeldDeletionsOptions {
 }
 
 /**
- * The circuit breaker of a collector with its surroundings (CAS-074): says by a log line, an Event and metrics that it tripped, reads
- * whether somebody agrees to go on, and queues what was held then. A held key is in no queue, so it costs nothing until then.
+ * Connects a circuit breaker to the collector (CAS-074). Reports a trip by a log line, an Event and metrics. Reads whether somebody agrees
+ * to continue, and then queues the keys that were held. A held key is in no queue, so it costs nothing until then.
  */
 export class HeldDeletions {
   readonly #options: HeldDeletionsOptions;
@@ -72,7 +72,7 @@ export class HeldDeletions {
     this.#breaker.takeBack(admission, this.#options.clock.monotonic());
   }
 
-  /** Another process may lead now. It counts for itself, and this one counts from zero when it leads again. */
+  /** Another process may lead now, and counts for itself. This process counts from zero when it leads again. */
   endTerm(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

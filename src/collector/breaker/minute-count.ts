@@ -1,6 +1,6 @@
 const SECONDS = 60;
 
-/** Counts what happened within the last minute, in seconds. Takes 240 bytes. */
+/** Counts events of the last minute, in steps of one second. Takes 240 bytes. */
 export class MinuteCount {
   readonly #seconds = new Uint32Array(SECONDS);
   #latest = 0;
@@ -16,7 +16,7 @@ export class MinuteCount {
       this.#seconds[index] = 0;
     }
     if (second > this.#latest) this.#latest = second;
-    // Skipped seconds are all cleared, so any of them may be the latest.
+    // Every slot up to the latest second is clear, even after a gap of more than a minute.
     return this.#sum;
   }
 
@@ -26,7 +26,7 @@ export class MinuteCount {
     this.#sum++;
   }
 
-  /** Takes one back that was added at this time, if it still counts. */
+  /** Takes back one event that was added at this time, if it still counts. */
   takeBack(added: number, now: number): void {
     this.at(now);
     const second = Math.floor(added / 1000);

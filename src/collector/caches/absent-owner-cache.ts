@@ -11,21 +11,21 @@ export interface AbsentOwnerCacheOptions {
 
 interface Absence {
   readonly uid: Uid;
-  /** In which the read began that proves it. */
+  /** The epoch in which the proving read began. */
   readonly epoch: Epoch;
 }
 
-/** No field can contain it. */
+/** No field can contain this character. */
 const SEPARATOR = '\u0000';
 
 /**
- * Identities proven absent (COL-130...COL-135): the least recently used go when it is full. Presence is never cached
- * (COL-115). Bound: `capacity` entries. Absent owners that still have dependents are kept by the graph itself, without bound by this
- * cache (BETTER-15).
+ * Identities that are proven absent (COL-130...COL-135). When the cache is full, it drops the least recently used. It never caches presence
+ * (COL-115). Bound: `capacity` entries. The graph itself keeps absent owners that still have dependents; this cache does not bound their
+ * number (BETTER-15).
  */
 export class AbsentOwnerCache {
   readonly #identities: Lru<string, Absence>;
-  /** Keys by uid, to forget a uid that is seen alive. As many entries as `#identities`, or fewer. */
+  /** The keys of each uid, to drop a uid that is seen alive. At most as many entries as `#identities`. */
   readonly #keys = new Map<Uid, Set<string>>();
 
   constructor({ capacity = ABSENT_OWNERS_DEFAULT }: AbsentOwnerCacheOptions = {}) {
@@ -36,7 +36,7 @@ export class AbsentOwnerCache {
     return this.#identities.size;
   }
 
-  /** `epoch`: in which the read began that proves it. A later proof stays valid. */
+  /** `epoch`: the epoch in which the proving read began. An existing proof of a later epoch is kept. */
   note(identity: Identity, epoch: Epoch = FIRST_EPOCH): void {
     const key = keyOf(identity, identity.namespace);
     const keys = this.#keys.get(identity.uid);
@@ -46,7 +46,10 @@ export class AbsentOwnerCache {
     this.#identities.set(key, { uid: identity.uid, epoch: before > epoch ? before : epoch });
   }
 
-  /** Whether these coordinates are absent without namespace, or in the dependent's (COL-111), as was proven in `since` or later. A hit counts as use. */
+  /**
+   * Whether an object with these coordinates was proven absent, without a namespace or in the dependent's (COL-111), by a read that began
+   * in `since` or later. A hit counts as use.
+   */
   has(coordinates: Coordinates, namespace: string, since: Epoch = FIRST_EPOCH): boolean {
     if (!this.#keys.has(coordinates.uid)) return false;
     if (this.#counts(keyOf(coordinates, ''), since)) return true;
@@ -58,7 +61,7 @@ export class AbsentOwnerCache {
     return absence !== undefined && absence.epoch >= since;
   }
 
-  /** An object with this uid is alive (BETTER-14). */
+  /** Forgets a uid that is alive (BETTER-14). */
   drop(uid: Uid): void {
     for (const key of this.#keys.get(uid) ?? []) this.#identities.delete(key);
     this.#keys.delete(uid);

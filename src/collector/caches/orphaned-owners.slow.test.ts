@@ -70,7 +70,7 @@ describe('OrphanedOwners', () => {
     owners.record(owner('b'), 9);
     owners.record(owner('a'), 9, 2);
     expect([owners.has(owner('a'), 18), owners.has(owner('a'), 19), owners.size]).toEqual([true, false, 2]);
-    // It keeps its place too: the first one goes first.
+    // The record keeps its place too: the first record is forgotten first.
     owners.record(owner('c'), 9);
     expect(['a', 'b', 'c'].map((uid) => owners.has(owner(uid), 9))).toEqual([false, true, true]);
     owners.record(owner('b'), 15, 12);

@@ -3,13 +3,13 @@ import type { Identity } from '../types/identity.ts';
 import { type WorkKey, workKey } from '../queues/work-key.ts';
 import { WorkKeyTable } from '../queues/work-key-table.ts';
 
-/** The identity of a former owner. The version in a reference makes no difference: one object may be served in several. */
+/** The identity of a former owner. It has no version, because one object may be served in several versions. */
 export type OrphanedOwner = Omit<Identity, 'apiVersion'>;
 
 export interface OrphanedOwnersOptions {
-  /** Owners remembered at once (LIFE-561). */
+  /** The most owners that are remembered at once (LIFE-561). */
   readonly capacity?: number;
-  /** How long, ms (LIFE-561). */
+  /** How long an owner is remembered, ms (LIFE-561). */
   readonly lifetimeMs?: number;
 }
 
@@ -24,22 +24,22 @@ const CONFIRMED = 1;
 const QUESTIONED = 2;
 
 /**
- * Owners that went with policy Orphan (LIFE-560): a dependent that still refers to one of them appeared too late to be orphaned with the others,
- * and is orphaned by itself. Uids are never reused, so no other object is kept; and a uid counts only with the coordinates that the owner had
- * (COL-241). Pure: times come from outside.
+ * Owners that were deleted with policy Orphan (LIFE-560). A dependent that still refers to one of them appeared too late to be orphaned
+ * with the others, and is orphaned by itself. Uids are never reused, so this keeps no other object. A uid counts only with the coordinates
+ * that the owner had (COL-241). Pure: the caller passes all times.
  *
- * Each is kept as a digest of uid and coordinates, which nobody can find another owner for: a record that is not true must
- * neither stand for one that is, nor take its place. Some 45 bytes an owner: those of an hour may be more than all else that
- * the collector of a small cluster keeps.
+ * Each owner is kept as a digest of its uid and coordinates, and nobody can find another owner with the same digest: a false record must
+ * neither pass for a true one nor replace it. An owner takes some 45 bytes. The owners of one hour may take more memory than everything
+ * else that the collector of a small cluster keeps.
  */
 export class OrphanedOwners {
   /** The keys are digests, which clients cannot choose: the hash needs no seed. */
   readonly #keys = new WorkKeyTable(0);
   readonly #capacity: number;
   readonly #lifetimeMs: number;
-  // By the handles of the keys. They are linked in the order in which they took their times; those that are read come as the server
-  // has them. An order that is not that of the times costs memory only: one that is too old may stay until those before it are, and
-  // `has` looks at its own time.
+  // Indexed by the handles of the keys. Records are linked in the order in which they got their times; records that are read come in the
+  // server's order. An order that differs from the order of the times costs only memory: an expired record may stay until the records
+  // before it expire, and `has` checks the record's own time.
   /** Epoch ms. */
   #recordedAt = new Float64Array(INITIAL);
   #event = new Uint8Array(INITIAL);
@@ -58,8 +58,8 @@ export class OrphanedOwners {
   }
 
   /**
-   * The later of two times counts. `recordedAt` is the time of an earlier record: one to come is taken for now. Beyond the
-   * capacity the first is forgotten. Whether its Event exists is open until it is confirmed.
+   * The later of two times counts. `recordedAt` is the time of an earlier record; a time in the future counts as now. Beyond the capacity
+   * the oldest record is forgotten. Whether the record's Event exists is unknown until it is confirmed.
    */
   record(owner: OrphanedOwner, now: number, recordedAt = now): void {
     if (now - recordedAt > this.#lifetimeMs) return;
@@ -69,7 +69,7 @@ export class OrphanedOwners {
     if (handle >= this.#recordedAt.length) this.#grow();
     const last = isKnown ? this.#recordedAt[handle]! : Number.NEGATIVE_INFINITY;
     this.#event[handle] = ONLY_HERE;
-    // A known one that is later keeps its time and its place, unless the clock was set back.
+    // An existing record with a later time keeps its time and its place, unless the clock was set back.
     if (recordedAt < last && last <= now) return;
     if (isKnown) this.#unlink(handle);
     this.#recordedAt[handle] = Math.min(Math.max(recordedAt, last), now);
@@ -79,20 +79,20 @@ export class OrphanedOwners {
     }
   }
 
-  /** An Event of it is there. Nothing if it is not remembered. */
+  /** An Event of the owner exists. Does nothing if the owner is not remembered. */
   confirm(owner: OrphanedOwner): void {
     const handle = this.#keys.find(keyOf(owner));
     if (handle >= 0) this.#event[handle] = CONFIRMED;
   }
 
-  /** The Events may be others now: what one of them confirmed counts on, but has to be confirmed anew. O(records). */
+  /** The Events may have changed. A confirmed record still counts, but must be confirmed again. O(records). */
   question(): void {
     for (let handle = this.#oldest; handle !== NONE; handle = this.#newer[handle]!) {
       if (this.#event[handle] === CONFIRMED) this.#event[handle] = QUESTIONED;
     }
   }
 
-  /** All existing Events were read. Records that never had one stay. O(records). */
+  /** Call it after all existing Events were read. Records that never had an Event stay. O(records). */
   forgetQuestioned(): void {
     for (let handle = this.#oldest; handle !== NONE;) {
       const next = this.#newer[handle]!;
@@ -142,7 +142,7 @@ export class OrphanedOwners {
   }
 }
 
-/** In the form of a uid, of which the table keeps no text. */
+/** The key has the form of a uid, so the table keeps no text for it. */
 function keyOf({ kind, namespace, name, uid }: OrphanedOwner): WorkKey {
   return workKey(digestUuid(uid, kind, namespace, name), 'observed');
 }

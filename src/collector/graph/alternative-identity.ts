@@ -8,8 +8,8 @@ export interface ReferringDependent {
 }
 
 /**
- * Another identity under which dependents know the uid that was just proven absent under `absent` (COL-076): the next in the order of
- * identities, and after the last the first, so that each is tried. Undefined if there is no other.
+ * Another identity for the uid that was just proven absent under `absent` (COL-076), taken from the references of dependents. It is the
+ * next one in the order of identities, or the first one after the last, so that each is tried. Undefined if there is no other.
  */
 export function alternativeIdentity(dependents: Iterable<ReferringDependent>, absent: Identity): Identity | undefined {
   let first: Identity | undefined;

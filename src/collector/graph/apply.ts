@@ -145,9 +145,9 @@ function observe(
 }
 
 /**
- * Of two resources that show the same object (COL-015, COL-019) one may be behind (COL-212), and is not believed about its state until it
- * has come up to the version that the other one showed. It has the object all the same: whatever becomes of the other resource, the
- * object is not lost with it.
+ * Two resources may show the same object (COL-015, COL-019), and one of them may be behind (COL-212). The state that it shows is ignored
+ * until it reaches the version that the other one showed. It has the object all the same: if the other resource disappears, the object is
+ * not lost.
  */
 function handOver(
   graph: OwnershipGraph,
@@ -404,8 +404,8 @@ function startList(graph: OwnershipGraph, resource: MonitoredResource): ApplyOut
 }
 
 /**
- * COL-042, COL-047: a complete list does not prove that what it lacks is gone. Nodes that nobody depends on go. The others stay, unlisted,
- * and are queued to be read. When more than `limit` allows are missing, all of them stay, and nothing is queued.
+ * COL-042, COL-047: a complete list does not prove that what it lacks is gone. Nodes that nobody depends on are removed. The others stay,
+ * unlisted, and are queued to be read. When more than `limit` allows are missing, all of them stay, and nothing is queued.
  */
 function finishList(graph: OwnershipGraph, { resource, limit }: ListFinishedEvent, effects: Effect[]): ApplyOutcome {
   const missing: number[] = [];

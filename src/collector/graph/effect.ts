@@ -21,8 +21,8 @@ export interface Enqueueing {
 }
 
 /**
- * The uid of a node to queue, in the words of the node, because a queue needs no text: at start-up there is one for every owner that is
- * listed after its dependents.
+ * The uid of a node to queue, as the words of the node, because a queue needs no text. At start-up there is one such uid for every owner
+ * that is listed after its dependents.
  */
 export class EnqueueEffect implements Enqueueing {
   readonly effect = 'enqueue';
@@ -96,11 +96,11 @@ export type Effect =
 
 /**
  * - `ignored`: the event concerns a uid the graph does not know (COL-058).
- * - `unchanged`: nothing that matters changed; only the resourceVersion was stored (BETTER-4, COL-046), or, of what is older than what
- *   another resource has shown of the object, only that this one shows it, too.
- * - `changed`: the node was inserted, changed or removed. Whoever holds backed-off keys wakes those of this uid and of
- *   its dependents (BETTER-8).
- * - `wentBack`: the same, and only a server whose history was replaced shows such a change (designs/0011): absences that are known
- *   may be of the other history.
+ * - `unchanged`: nothing that matters changed; only the resourceVersion was stored (BETTER-4, COL-046), or another resource has shown a
+ *   newer version of the object, and only the fact that this one shows it, too, was stored.
+ * - `changed`: the node was inserted, changed or removed. The holder of backed-off keys wakes the keys of this uid and of its dependents
+ *   (BETTER-8).
+ * - `wentBack`: as `changed`, but only a server whose history was replaced shows such a change (designs/0011). Known absences may belong to
+ *   the other history.
  */
 export type ApplyOutcome = 'ignored' | 'unchanged' | 'changed' | 'wentBack';

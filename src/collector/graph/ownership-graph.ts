@@ -43,7 +43,7 @@ export interface GraphBytes {
  * The graph in typed arrays (COL-050, BETTER-6): about 105 bytes in use per object with a name of 30 characters, no
  * object of its own for any node. `apply` is the only writer; everybody else reads through `Graph`.
  *
- * Costs: finding is O(1); an event is O(references of the object), or O(dependents) when the object goes, begins to wait, or
+ * Costs: finding is O(1); an event is O(references of the object), or O(dependents) when the object is deleted, begins to wait, or
  * turns out to have other coordinates than its dependents said; `listStarted`, `listFinished`, `resourceVanished` and
  * `historyReset` are O(nodes), about a millisecond per million plus their effects. Growth steps: see NodeTable and UidIndex.
  */

@@ -28,7 +28,9 @@ const definition = (n: number): OfferedResource => ({
   verbs: ['delete', 'list', 'watch'],
 });
 
-/** Of each resource one object, in a namespace of its own, that refers to one of the resource before; then silence. */
+/**
+ * Lists one object of each resource. The object has a namespace of its own and refers to an object of the resource before. Then silence.
+ */
 const server: HttpHandler = ({ target, signal }) => {
   const n = Number(/plural(\d+)/.exec(target)?.[1]);
   const uid = (of: number): string => `00000000-0000-4000-8000-${String(of).padStart(12, '0')}`;
@@ -58,8 +60,8 @@ const server: HttpHandler = ({ target, signal }) => {
 };
 
 /**
- * The least that a few full collections leave. After a single one V8 reports, as chance has it, up to 250 kB too much for code and
- * as much again for old objects: with nothing done in between, the next may report less, and the one after it more.
+ * The lowest heap size after a few full collections. After a single collection V8 randomly reports up to 250 kB too much for code, and as
+ * much again for old objects. With nothing done in between, the next report may be lower, and the one after it higher.
  */
 async function heapInUse(): Promise<number> {
   let least = Infinity;
@@ -93,7 +95,7 @@ function setUp() {
     }),
   );
   const none: ReadonlySet<string> = new Set();
-  /** Monitors exactly these, and has seen what they are synced with. */
+  /** Monitors exactly these resources, and waits until they are synced. */
   const watch = async (wanted: readonly OfferedResource[]): Promise<void> => {
     const before = news.synced;
     const { added, removed } = await monitors.sync(wanted, none);
@@ -131,7 +133,7 @@ describe('resources that come and go', () => {
       0,
     ]);
     expect(after.graph).toBe(warm.graph);
-    // Fifty bytes of each of six thousand. A third of that is what V8 still compiles; sixty thousand leave no more.
+    // The limit is fifty bytes for each of six thousand. A third of it is code that V8 still compiles; sixty thousand leave no more.
     expect(after.heap - warm.heap).toBeLessThan(300_000);
   });
 

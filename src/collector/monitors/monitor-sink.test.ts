@@ -15,7 +15,7 @@ function setUp(resource = secrets, newest = Number.NaN) {
   const told: string[] = [];
   /** The trouble at each time when it was said to have changed. */
   const turned: (string | undefined)[] = [];
-  /** What the graph makes of the next events. */
+  /** The outcomes that the graph returns for the next events. */
   const outcomes: ApplyOutcome[] = [];
   const reader = new MetadataReader();
   const sink = new MonitorSink({

@@ -6,41 +6,44 @@ import type { ObjectColumns } from '../types/object-columns.ts';
 import { outageOfWatch } from '../trust/outage-scope.ts';
 import { versionNumber } from '../types/version-number.ts';
 
-/** Fills the columns from one object's bytes; throws when they are no object, and the reflector lists again. */
+/** Fills the columns from one object's bytes. Throws if they are no object; the reflector then lists again. */
 export type ReadColumns = (bytes: Uint8Array, start: number, end: number) => ObjectColumns;
 
 export interface MonitorSinkOptions {
   readonly resource: MonitoredResource;
   readonly read: ReadColumns;
-  /** Objects that `read` will be asked for next, in this order; see ReflectorSink. */
+  /** Announces the objects that `read` receives next, in this order; see ReflectorSink. */
   readonly ahead?: (bytes: Uint8Array, ranges: Int32Array, count: number) => void;
   /** The one writer of the graph (COL-043). */
   readonly apply: (event: GraphEvent) => ApplyOutcome;
-  /** How much may be missing from the list that ends now. Absent, or undefined: anything. */
+  /** The limit on objects that are missing from the list that ends now. Absent or undefined: no limit. */
   readonly vanishLimit?: () => VanishLimit | undefined;
-  /** The resource version from which the reflector's watch goes on. */
+  /** The resource version at which the reflector's watch resumes. */
   readonly resumesFrom: () => string;
   readonly tell: (event: MonitorEvent) => void;
-  /** The newest version that an earlier monitor of the resource has shown; NaN for none. A list below it says that the server went back. */
+  /**
+   * The newest version that an earlier monitor of the resource has shown; NaN for none. A list with a lower version means that the server's
+   * history was reset.
+   */
   readonly newest?: number;
 }
 
-/** One value for all: a watch tells it with every event. */
+/** One shared value, because a watch sends it with every event. */
 const CHANGED = { type: 'changed' } as const;
 
 /**
- * Turns what a reflector shows of one resource into events for the graph, object by object and without keeping any: the
- * graph itself finds out what a new list no longer has (COL-042).
+ * Turns the objects that a reflector shows of one resource into graph events, one by one. It keeps no object: the graph itself finds the
+ * objects that a new list no longer has (COL-042).
  */
 export class MonitorSink implements ReflectorSink {
   readonly #options: MonitorSinkOptions;
   #synced = false;
   #trouble: Error | undefined;
-  /** From a failure until `recovered` is told. */
+  /** True from a failure until `recovered` is sent. */
   #failing = false;
   #silent = false;
   #enumerating = false;
-  /** The newest that an enumeration, a bookmark or an event was of; NaN before, and for versions that are no plain number. */
+  /** The newest version of an enumeration, a bookmark or an event; NaN before the first, and for versions that are no plain number. */
   #version: number;
 
   constructor(options: MonitorSinkOptions) {
@@ -52,17 +55,17 @@ export class MonitorSink implements ReflectorSink {
     return this.#synced;
   }
 
-  /** The newest version that a list, a bookmark or an event was of; NaN before the first, and where it is no number. */
+  /** The newest version of a list, a bookmark or an event; NaN before the first, and if it is no number. */
   get version(): number {
     return this.#version;
   }
 
-  /** Why the last request failed; undefined as soon as the server has shown anything again. */
+  /** The error of the last request; undefined as soon as the server has shown anything again. */
   get trouble(): Error | undefined {
     return this.#trouble;
   }
 
-  /** From now on nothing reaches the graph, whatever is still under way. */
+  /** From now on nothing reaches the graph, even if requests are still under way. */
   silence(): void {
     this.#silent = true;
   }
@@ -89,7 +92,7 @@ export class MonitorSink implements ReflectorSink {
     tell(CHANGED);
   }
 
-  /** What it showed is true, and was applied; the next enumeration begins anew. */
+  /** The objects that it showed are valid and were applied; the next enumeration starts again. */
   replaceAbort(): void {
     this.#enumerating = false;
   }
@@ -106,8 +109,8 @@ export class MonitorSink implements ReflectorSink {
     if (outcome === 'wentBack' && this.#synced) return tell({ type: 'historyReset', evidence: 'deletionTakenBack' });
     if (!this.#enumerating && outcome === 'unchanged') tell({ type: 'touched', columns });
     if (this.#enumerating && columns.deleting && (columns.foregroundFinalizer || columns.orphanFinalizer)) {
-      // Events since the loss of the watch are unknown: the deletion may have ended and begun again, and would look
-      // like the one that was dealt with (COL-060, COL-063).
+      // The events since the watch was lost are unknown. The deletion may have completed and begun again, and nothing would distinguish it
+      // from the one that was handled (COL-060, COL-063).
       tell({ type: 'waitingListed', columns });
     }
     this.#followed(columns.resourceVersion);
@@ -154,7 +157,7 @@ export class MonitorSink implements ReflectorSink {
   }
 
   #followed(version: number): void {
-    // Of an enumeration only the end says that nothing is out of date any more, and which version it is of.
+    // Only a complete enumeration has a version, and proves that nothing is out of date any more.
     if (this.#enumerating) return;
     if (version > this.#version || Number.isNaN(this.#version)) this.#version = version;
     this.#setTrouble(undefined);
@@ -162,7 +165,7 @@ export class MonitorSink implements ReflectorSink {
     this.#options.tell(CHANGED);
   }
 
-  /** An enumeration that has not come to its end is none: it may break off at the same place each time. */
+  /** An incomplete enumeration is no recovery: it may break off at the same place each time. */
   #recover(): void {
     if (!this.#failing) return;
     this.#failing = false;

@@ -15,15 +15,15 @@ export interface Monitor {
   readonly resource: MonitoredResource;
   /** Its first enumeration is complete; stays true through later lists (COL-025). */
   readonly synced: boolean;
-  /** The newest that it has shown; NaN if it is no number. */
+  /** The newest version that it has shown; NaN if it is no number. */
   readonly version: number;
-  /** Why its last list or watch failed; undefined while it works. */
+  /** The error of its last list or watch; undefined while it works. */
   readonly trouble: Error | undefined;
-  /** It waits before it asks again, because the server had no such resource, or ended its watch as soon as it had begun. */
+  /** True while it waits before the next request, because the server had no such resource, or ended its watch as soon as it had begun. */
   readonly absent: boolean;
-  /** If it is {@link Monitor.absent}, it asks again now. `anew`: if that is in vain, it waits as short as the first time. */
+  /** If it is {@link Monitor.absent}, it asks again now. `anew`: if that fails, the next wait is as short as the first. */
   wake(pauses: 'anew' | 'asBefore'): void;
-  /** Nothing of it reaches the graph after the call. Resolves when nothing of it runs any more. */
+  /** After the call it sends nothing to the graph. Resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
 
@@ -31,10 +31,10 @@ export interface Monitor {
 export type StartMonitor = (resource: OfferedResource, tell: (event: MonitorEvent) => void, newest: number) => Monitor;
 
 interface Entry extends RunningMonitor<OfferedResource> {
-  /** As discovery offered it last. */
+  /** The resource as discovery last offered it. */
   resource: OfferedResource;
   readonly monitor: Monitor;
-  /** Its monitor is, or one was that was started anew since. */
+  /** Whether its monitor is synced, or an earlier one was before a restart. */
   readonly synced: boolean;
 }
 
@@ -52,7 +52,7 @@ function entryOf(resource: OfferedResource, monitor: Monitor, before: Entry | un
   };
 }
 
-/** A resource that could not be watched at all, and is tried again at the next pass (COL-022). */
+/** A resource that could not be watched at all. The next pass tries it again (COL-022). */
 export interface UnstartedMonitor {
   readonly resource: OfferedResource;
   readonly error: Error;
@@ -61,33 +61,33 @@ export interface UnstartedMonitor {
 /** The changes of a pass. */
 export interface MonitorChange {
   readonly added: number;
-  /** How many list anew, because others of them may be there or what another one showed of them. */
+  /** The monitors that list again: the scope changed, or a stopped monitor may have shown their objects. */
   readonly restarted: number;
   readonly removed: readonly StoppedMonitor[];
   readonly failed: readonly UnstartedMonitor[];
 }
 
-/** A monitor that was stopped, with what discovery had said of its resource. */
+/** The resource of a stopped monitor, as discovery offered it and as the graph knows it. */
 export interface StoppedMonitor {
   readonly offered: OfferedResource;
   readonly resource: MonitoredResource;
 }
 
 /**
- * The monitors that run, one a resource. Every one that can be started is started at once, whatever becomes of the others
- * (BETTER-1), and none waits for another (COL-048).
+ * The running monitors, one per resource. Each one that can be started is started at once, even if others fail (BETTER-1), and none waits
+ * for another (COL-048).
  */
 export class Monitors {
   readonly #start: StartMonitor;
   readonly #intakeOf: (resource: OfferedResource) => (event: MonitorEvent) => void;
   readonly #entries = new Map<string, Entry>();
-  /** Called whenever {@link synced} may have become true. One for the collector, and one for each wait: a handful. */
+  /** Called whenever {@link synced} may have become true. A handful: one for the collector, and one for each wait. */
   readonly #onSynced = new Set<() => void>();
   readonly #onChanged: () => void;
 
   /**
-   * `intakeOf`: takes the events of one monitor. `onChanged`: called before that when a monitor began, ended, synced, or its trouble changed,
-   * and {@link Monitors.all} answers accordingly.
+   * `intakeOf`: returns the receiver of a monitor's events. `onChanged`: called before that receiver when a monitor started, stopped,
+   * synced, or its trouble changed; {@link Monitors.all} already shows the change.
    */
   constructor(
     start: StartMonitor,
@@ -107,13 +107,13 @@ export class Monitors {
     return this.#entries.size;
   }
 
-  /** At least one monitor, and each has finished its first list (COL-025). */
+  /** True if there is at least one monitor, and each has finished its first list (COL-025). */
   get synced(): boolean {
     for (const { monitor } of this.#entries.values()) if (!monitor.synced) return false;
     return this.#entries.size > 0;
   }
 
-  /** The newest version that is known of a resource; NaN if none is. */
+  /** The newest known version of a resource; NaN if none is known. */
   versionOf(apiVersion: string, resource: string): number {
     for (const { monitor } of this.#entries.values()) {
       if (monitor.resource.resource === resource && monitor.resource.apiVersion === apiVersion) return monitor.version;
@@ -125,7 +125,7 @@ export class Monitors {
     return [...this.#entries.values()].filter(({ monitor }) => !monitor.synced).map(({ resource }) => resource);
   }
 
-  /** How many have failed since they last showed anything. */
+  /** The number of monitors that have failed since they last showed anything. */
   get failing(): number {
     let failing = 0;
     for (const { monitor } of this.#entries.values()) if (monitor.trouble !== undefined) failing++;
@@ -141,7 +141,7 @@ export class Monitors {
     return this.#entries.get(resourceKey(offered))?.monitor;
   }
 
-  /** Whether one of them shows this. O(monitors). */
+  /** Whether a monitor watches this resource. O(monitors). */
   shows({ apiVersion, kind, resource }: MonitoredResource): boolean {
     for (const { monitor } of this.#entries.values()) {
       const shown = monitor.resource;
@@ -151,8 +151,9 @@ export class Monitors {
   }
 
   /**
-   * The monitors that show what is left of this resource's objects once its own is stopped: those of the resource itself, in whatever
-   * version, and those of its kind in other groups (COL-015) that have been synced: one that never was has taken nothing over.
+   * The monitors that show the remaining objects of a resource after its own monitor is stopped. These are the monitors of the resource
+   * itself in any version, and those of its kind in other groups (COL-015) that have been synced. A monitor that never synced has taken
+   * nothing over.
    */
   heirsOf(offered: OfferedResource): readonly Monitor[] {
     const heirs: Monitor[] = [];
@@ -162,15 +163,15 @@ export class Monitors {
     return heirs;
   }
 
-  /** Calls the listener whenever a monitor has synced, or is gone. Returns how to stop listening. */
+  /** Calls the listener whenever a monitor has synced or was removed. Returns a function that stops this. */
   onSynced(listener: () => void): () => void {
     this.#onSynced.add(listener);
     return () => void this.#onSynced.delete(listener);
   }
 
   /**
-   * Starts and stops monitors so that exactly the wanted resources are watched (COL-019, COL-021…023). Those that stay list anew where one
-   * that is stopped may have been the last to show their objects, which their watch would never show again.
+   * Starts and stops monitors so that exactly the wanted resources are watched (COL-019, COL-021…023). A monitor that stays lists again if
+   * a stopped one may have been the last to show its objects, because its watch would never show them again.
    */
   async sync(wanted: readonly OfferedResource[], failedGroupVersions: ReadonlySet<string>): Promise<MonitorChange> {
     const { added, removed } = planMonitors(this.#entries, wanted, failedGroupVersions);
@@ -184,7 +185,7 @@ export class Monitors {
     const failed = this.#startAll(added);
     const { unstarted, stopped } = this.#restartAll(anew);
     this.#onChanged();
-    // It may have been the only one that was not synced.
+    // A removed monitor may have been the only one that was not synced.
     if (removing.length > 0) this.#tellSynced();
     await Promise.all(removing.map(({ monitor }) => monitor.stop()));
     await stopped;
@@ -196,7 +197,7 @@ export class Monitors {
     };
   }
 
-  /** What discovery says of them now. Answers those of another scope: it is another definition, whose objects are others. */
+  /** Updates the entries from discovery. Returns those whose scope changed: that is another definition, with other objects. */
   #takeOver(wanted: readonly OfferedResource[]): Entry[] {
     const rescoped: Entry[] = [];
     for (const resource of wanted) {
@@ -208,7 +209,7 @@ export class Monitors {
     return rescoped;
   }
 
-  /** Those that may show the objects of these. */
+  /** The entries that may show the objects of the removed ones. */
   #sharing(removing: readonly Entry[]): Entry[] {
     if (removing.length === 0) return [];
     return [...this.#entries.values()].filter((entry) =>
@@ -216,7 +217,7 @@ export class Monitors {
     );
   }
 
-  /** What discovery offers is there, whatever its monitor was told (BETTER-3). Answers how many ask again. */
+  /** Discovery offers these resources, so their absent monitors ask again (BETTER-3). Returns the number of monitors. */
   wake(offered: readonly OfferedResource[], pauses: 'anew' | 'asBefore'): number {
     const absent = offered.flatMap((resource) => {
       const monitor = this.#entries.get(resourceKey(resource))?.monitor;
@@ -227,8 +228,8 @@ export class Monitors {
   }
 
   /**
-   * Every resource, or each of those that are meant, is listed anew. `sameHistory`: a list below the newest version that was shown says that
-   * the server went back. Otherwise that is known already, and versions of before count no more.
+   * Lists again every resource, or those that `isMeant` selects. `sameHistory`: a list below the newest version that was shown means that
+   * the server's history was reset. With `anyHistory` that is already known, and earlier versions no longer count.
    */
   async restart(
     isMeant: (resource: OfferedResource) => boolean = () => true,
@@ -249,7 +250,7 @@ export class Monitors {
     readonly unstarted: readonly UnstartedMonitor[];
     readonly stopped: Promise<unknown>;
   } {
-    // The old one is silent as soon as it is stopped, so that the two never mix.
+    // A monitor is silent as soon as it is stopped, so the old and the new one never mix.
     const stopped = Promise.all(before.map(({ monitor }) => monitor.stop()));
     return {
       unstarted: this.#startAll(
@@ -267,7 +268,7 @@ export class Monitors {
     await Promise.all(monitors.map((monitor) => monitor.stop()));
   }
 
-  /** Those that cannot be started are not entered, so that the next pass tries them again. */
+  /** Resources that cannot be started get no entry, so the next pass tries them again. */
   #startAll(
     resources: readonly OfferedResource[],
     history: 'sameHistory' | 'anyHistory' = 'anyHistory',

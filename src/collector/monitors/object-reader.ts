@@ -1,33 +1,33 @@
 import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';
 
-/** The uids that will be looked up in the graph soon. */
+/** Receives the uids that will soon be looked up in the graph. */
 export interface ExpectsObjects {
   expect(objects: readonly ObjectColumns[], count: number): void;
 }
 
-/** Of an object without managedFields, and in front of those of an object with them, all that is read stands within this. */
+/** The first bytes of an object. They hold all fields that are read, except those behind managedFields. */
 const READ_BYTES = 512;
 const LINE = 64;
-/** The most managers of an object whose fields are passed over together with those of others. */
+/** The most managers of an object whose fields are skipped in rounds with those of other objects. */
 const PAUSES = 4;
 const BRACE = 0x7b;
-/** The start of no object. */
+/** A start that no object has. */
 const NOWHERE = -1;
 
 /**
- * Reads objects for the graph, several ahead when the stream says what comes: each object is somewhere else in memory, and so is its
- * node, so that one after the other would wait for memory three times an object; together they wait for it about
- * once. That is half of the time of an update in a graph of a million.
+ * Reads objects for the graph, several at once when the stream announces them. Each object and its node are at a different place in memory.
+ * One after the other, they would wait for memory three times per object; together they wait about once. That is half of the time of an
+ * update in a graph of a million.
  *
- * What stands behind managedFields is read in rounds: each object's is somewhere else again.
+ * The fields behind managedFields are read in rounds, because they too are at a different place for each object.
  *
- * Ahead or not, `read` gives the same, and throws the same at the same object. One for all monitors: what was read ahead is read
- * before any other monitor's turn.
+ * With or without reading ahead, `read` gives the same result, and throws the same error at the same object. All monitors share one reader:
+ * the objects that were read ahead are read before any other monitor's turn.
  */
 export class ObjectReader {
   readonly #graph: ExpectsObjects;
-  /** For what comes unannounced. */
+  /** For objects that were not announced. */
   readonly #single = new MetadataReader();
   readonly #ahead: MetadataReader[] = [];
   readonly #starts: number[] = [];
@@ -35,16 +35,16 @@ export class ObjectReader {
   #bytes: Uint8Array | undefined;
   #next = 0;
   #count = 0;
-  /** Of the readers, those of the last batch. */
+  /** The number of readers that the last batch used. */
   #used = 0;
-  /** Means nothing; without it loads that nobody uses would be left out. */
+  /** Means nothing. Without it, loads of values that nobody uses would be optimized away. */
   touched = 0;
 
   constructor(graph: ExpectsObjects) {
     this.#graph = graph;
   }
 
-  /** See ReflectorSink. Bound: as many readers as were ever announced at once. */
+  /** See ReflectorSink. Bound: as many readers as objects were ever announced at once. */
   ahead(bytes: Uint8Array, ranges: Int32Array, count: number): void {
     this.#next = 0;
     this.#count = 0;
@@ -52,7 +52,7 @@ export class ObjectReader {
     for (let i = 0; i < count; i++) this.#touch(bytes, ranges[i * 2]!, ranges[i * 2 + 1]!);
     const known = this.#scanAhead(bytes, ranges, count);
     this.#count = known;
-    // Else what was read for a longer batch would keep the piece of the stream in which that stood.
+    // Otherwise the readers of a longer batch would keep its piece of the stream in memory.
     for (let i = known; i < this.#used; i++) this.#ahead[i]!.bytes = bytes;
     this.#used = known;
     this.#graph.expect(this.#ahead, known);
@@ -64,7 +64,7 @@ export class ObjectReader {
     let paused = 0;
     for (let i = 0; i < count; i++) {
       const start = ranges[i * 2]!;
-      // The texts of one JSON object are overwritten by those of the next.
+      // The texts of one JSON object are overwritten by those of the next, so JSON is not read ahead.
       if (bytes[start] === BRACE) continue;
       const reader = (ahead[known] ??= new MetadataReader());
       try {
@@ -72,7 +72,7 @@ export class ObjectReader {
         this.#paused[known] = scanned === 'paused';
         if (scanned === 'paused') paused++;
       } catch {
-        // `read` will say it, when it is this object's turn.
+        // `read` throws the error when it is this object's turn.
         continue;
       }
       this.#starts[known++] = start;
@@ -94,7 +94,7 @@ export class ObjectReader {
       try {
         if (ahead[i]!.scanOn(to) === 'done') continue;
       } catch {
-        // Not read ahead, then: as above.
+        // This object is not read ahead; `read` throws the error, as above.
         this.#starts[i] = NOWHERE;
         continue;
       }
@@ -104,7 +104,7 @@ export class ObjectReader {
     return left;
   }
 
-  /** The columns of the object `bytes[start..end)`, until the next call. Throws like MetadataReader. */
+  /** The columns of the object `bytes[start..end)`, valid until the next call. Throws like MetadataReader. */
   read(bytes: Uint8Array, start: number, end: number): ObjectColumns {
     if (bytes === this.#bytes) {
       while (this.#next < this.#count) {
@@ -122,7 +122,7 @@ export class ObjectReader {
 
   #touch(bytes: Uint8Array, start: number, end: number): void {
     const stop = start + READ_BYTES;
-    // Memory that is read on and on the processor fetches ahead itself.
+    // The processor itself prefetches memory that is read sequentially.
     if (end <= stop + READ_BYTES) return;
     let touched = 0;
     for (let at = start; at < stop; at += LINE) touched ^= bytes[at]!;

@@ -35,17 +35,17 @@ export interface ResourceSyncOptions {
   readonly kinds: KindMapper;
   readonly syncErrors: Counter;
   readonly ignored: readonly GroupResourceName[];
-  /** Between two passes over discovery (COL-016), ms. */
+  /** The interval between two passes over discovery (COL-016), ms. */
   readonly periodMs: number;
   /** Monitors were started or stopped. */
   readonly onChanged: () => void;
-  /** The resource is served no more, in no version (BETTER-2). */
+  /** The resource is no longer served in any version (BETTER-2). */
   readonly onVanished: (resource: MonitoredResource) => void;
-  /** A pass is complete; `served` answers for a plural in whatever group and version, those that could not be read included. */
+  /** A pass is complete. `served` says whether any group and version serves a plural, including those that could not be read. */
   readonly onDiscovered: (served: (resource: string) => boolean) => void;
 }
 
-/** A warning is repeated after this long at the soonest, ms. */
+/** The shortest time before a warning is repeated, ms. */
 const TELL_AGAIN_MS = 3_600_000;
 
 const API_SERVICES = 'apiregistration.k8s.io/apiservices';
@@ -59,27 +59,24 @@ const DISCOVERY_TROUBLE = [DISCOVERY_FAILED, DISCOVERY_EMPTY, DISCOVERY_PARTIAL]
 /** A pass that failed is repeated sooner than after a period. */
 const RETRY = { baseMs: 500, factor: 2, jitter: 0.2 };
 
-/**
- * Reads discovery again and again, and keeps kinds and monitors as it says (COL-016...COL-024, COL-029). A pass that
- * fails changes nothing.
- */
+/** Reads discovery repeatedly, and updates kinds and monitors accordingly (COL-016...COL-024, COL-029). A failed pass changes nothing. */
 export class ResourceSync {
   readonly #options: ResourceSyncOptions;
   readonly #retry: Backoff;
-  /** Monitors that were stopped, whose objects others show by now, which have not all been synced since. */
+  /** Stopped monitors whose objects other monitors show now, while not all of those have been synced. */
   readonly #superseded: StoppedMonitor[] = [];
   #resources: readonly DiscoveredResource[] = [];
   readonly #plan = new LookPlan();
   #nextPassAt = Number.POSITIVE_INFINITY;
-  /** Sets the timer of the wait under way anew; undefined while a pass is under way. */
+  /** Restarts the timer of the current wait; undefined while a pass is under way. */
   #rearm: (() => void) | undefined;
   #syncTimer: Timer | undefined;
-  /** Warnings that hold, with what they said and when. As many as there are messages. */
+  /** Active warnings by message, with their fields and their time. At most one per message. */
   readonly #told = new Map<string, { readonly said: string; readonly at: number }>();
 
   #ignoredServed: readonly OfferedResource[] = [];
   #localApiVersions: ReadonlySet<string> = new Set();
-  /** Entries of `ignored` that were told of, and have not been offered since. */
+  /** Entries of `ignored` that were reported, and have not been offered since. */
   #unoffered: ReadonlySet<string> = new Set();
 
   constructor(options: ResourceSyncOptions) {
@@ -88,7 +85,7 @@ export class ResourceSync {
     this.#retry = exponentialBackoff({ ...RETRY, capMs: periodMs, random });
   }
 
-  /** Resources that are served, and would be monitored if somebody had not asked to ignore them (COL-202). */
+  /** Served resources that are not monitored only because the configuration ignores them (COL-202). */
   get ignoredServed(): readonly OfferedResource[] {
     return this.#ignoredServed;
   }
@@ -98,14 +95,14 @@ export class ResourceSync {
     return this.#localApiVersions;
   }
 
-  /** Asks for a pass before its time. Cheap; a request made while a pass is under way is for the one after it. */
+  /** Requests a pass before its time. Cheap. A request during a pass is for the next pass. */
   sooner(reason: DiscoveryReason): void {
     const { clock, logger } = this.#options;
     logger.debug('discovery is read sooner', { reason });
     this.#passAt(this.#plan.sooner(reason, clock.monotonic()));
   }
 
-  /** Passes, the first at once, until aborted. */
+  /** Runs passes until aborted; the first one at once. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, monitors, periodMs } = this.#options;
     const stopListening = monitors.onSynced(() => this.#settleSuperseded());
@@ -114,7 +111,7 @@ export class ResourceSync {
         this.#nextPassAt = Number.POSITIVE_INFINITY;
         this.#plan.began(clock.monotonic());
         const outcome = await this.#pass(signal);
-        // After the monitors have been started: a list of APIServices that hangs delays none of them.
+        // This comes after the start of the monitors, so that an APIServices list that hangs delays none of them.
         if (outcome === 'done') await this.#readLocalApiVersions(signal);
         const now = clock.monotonic();
         if (outcome === 'done') {
@@ -167,7 +164,7 @@ export class ResourceSync {
       return 'failed';
     }
     const failed: ReadonlySet<string> = new Set(discovered.failedGroupVersions.keys());
-    // What could not be read this time is still where it was (COL-019).
+    // Resources that could not be read this time count as still served (COL-019).
     const unread = this.#resources.filter((resource) => failed.has(apiVersionOf(resource)));
     this.#resources = [...discovered.resources, ...unread];
     kinds.replace(new RestMapper(this.#resources), readAt);
@@ -180,7 +177,7 @@ export class ResourceSync {
     const plurals = new Set(this.#resources.map(({ resource }) => resource));
     onDiscovered((resource) => plurals.has(resource));
     this.#tellSkipped(discovered.withoutKind, unstarted);
-    // A list of definitions asks for a look by itself: brought about by one, the two would go on for ever.
+    // Lists of definitions themselves request a discovery pass. If a pass woke them, the two would repeat forever.
     const waitable = wanted.filter((resource) => configurationEffect(resource) !== 'discovery');
     const woken = monitors.wake(waitable, this.#plan.expectsChange ? 'anew' : 'asBefore');
     if (woken > 0) logger.debug('monitors ask again for what discovery offers', { monitors: woken });
@@ -192,7 +189,7 @@ export class ResourceSync {
     return 'done';
   }
 
-  /** COL-022: what could not be watched, all in one line; the others are, and the next pass tries these again. */
+  /** Reports all resources that could not be watched in one line (COL-022). The others are watched, and the next pass tries these again. */
   #tellSkipped(withoutKind: readonly string[], unstarted: readonly UnstartedMonitor[]): void {
     if (withoutKind.length + unstarted.length === 0) return void this.#told.delete(UNWATCHABLE);
     this.#options.syncErrors.inc();
@@ -204,7 +201,7 @@ export class ResourceSync {
     });
   }
 
-  /** COL-014: what nothing is left alone for. Not an error: the definition may come later. */
+  /** Warns about entries of `ignored` that have no effect (COL-014). Not an error: the definition may come later. */
   #tellUnoffered(failed: ReadonlySet<string>): void {
     const { ignored, logger } = this.#options;
     const told = this.#unoffered;
@@ -220,7 +217,7 @@ export class ResourceSync {
     this.#unoffered = new Set(unoffered.map(({ entry }) => entry));
   }
 
-  /** A pass that goes wrong the way the last one did is told of once an hour at most. */
+  /** A pass that fails in the same way as the last one is reported at most once an hour. */
   #tell(message: string, fields: LogFields = {}): void {
     const { clock, logger } = this.#options;
     const said = JSON.stringify(fields);
@@ -230,7 +227,7 @@ export class ResourceSync {
     logger.warn(message, fields);
   }
 
-  /** Discovery told everything it has. */
+  /** Reports that discovery is complete. */
   #tellComplete(): void {
     const wasTold = DISCOVERY_TROUBLE.map((message) => this.#told.delete(message));
     if (wasTold.includes(true)) this.#options.logger.info('discovery is complete again');
@@ -269,8 +266,8 @@ export class ResourceSync {
   }
 
   /**
-   * COL-024: whether all monitors are synced is looked at a period after some were added. Those that are added meanwhile put nothing off,
-   * and have a period of their own after that.
+   * Checks whether all monitors are synced, a period after some were added (COL-024). Monitors that are added meanwhile do not postpone
+   * this check, and get their own period after it.
    */
   #expectSync(): void {
     const { clock, monitors, logger, periodMs, syncErrors } = this.#options;
@@ -289,8 +286,8 @@ export class ResourceSync {
   }
 
   /**
-   * BETTER-2. When only the version of a resource changed, or another group serves its kind too, its objects may still be there: they
-   * are let go under the old version or group only after those that may have them have shown what they have (COL-05A, COL-015).
+   * When only the version of a resource changed, or another group also serves its kind, its objects may still exist (BETTER-2). The old
+   * version or group gives them up only after the monitors that may have them are synced (COL-05A, COL-015).
    */
   #settleSuperseded(): void {
     const { monitors, onVanished } = this.#options;
@@ -304,7 +301,7 @@ export class ResourceSync {
   }
 }
 
-/** It came back as it was: the new list says what is left of it. */
+/** True if the resource came back unchanged: its new list then shows which objects are left. */
 function sameResource(a: MonitoredResource, b: MonitoredResource): boolean {
   return a.apiVersion === b.apiVersion && a.kind === b.kind && a.resource === b.resource;
 }

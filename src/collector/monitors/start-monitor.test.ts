@@ -27,7 +27,7 @@ const refusal = (code: number, reason: string): HttpResponse => ({
   body: Buffer.from(JSON.stringify({ kind: 'Status', reason, code })),
 });
 
-/** The end of an empty enumeration, or nothing, or an ERROR; then the stream ends, or not. */
+/** Sends the end of an empty enumeration, nothing, or an ERROR. Then the stream ends or stays open. */
 async function* stream(
   then: 'ends' | 'ends at once' | 'stays' | 'fails',
   signal?: Parameters<HttpHandler>[0]['signal'],

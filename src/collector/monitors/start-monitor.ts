@@ -29,14 +29,14 @@ export interface MonitorOptions {
 }
 
 /**
- * One cluster-wide list and watch of the metadata of a resource (COL-017, COL-040). Throws when the graph has no place for one more
- * resource of its kind.
+ * One cluster-wide list and watch of the metadata of a resource (COL-017, COL-040). Throws if the graph has no room for another resource of
+ * its kind.
  */
 export function startMonitor(offered: OfferedResource, options: MonitorOptions): Monitor {
   const { client, clock, random, logger, reader, apply, tell } = options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
-  // As its first list will do again: here it can still be refused.
+  // The first list will do the same again, but only here can it be refused.
   apply({ type: 'listStarted', resource });
   const stopping = new AbortController();
   const sink = new MonitorSink({

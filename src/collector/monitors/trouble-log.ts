@@ -3,39 +3,40 @@ import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import { TransportError } from '../../client/http/transport.ts';
 
-/** Failures of one cause within this time are one line, ms. */
+/** Failures with the same cause within this time share one line, ms. */
 const GATHER_MS = 1000;
-/** While a cause lasts it is told of again after this long, ms. */
+/** The interval at which a lasting cause is reported again, ms. */
 const AGAIN_MS = 60_000;
-/** A watch that was answered and has not failed for so long works, although nothing came, ms. */
+/** A watch works if it was answered and then does not fail for this long, even if it sent nothing, ms. */
 const QUIET_MS = 5000;
-/** Resources a line names; it counts the others. */
+/** The most resources that a line names; it only counts the others. */
 const MAX_NAMED = 5;
 
 interface Cause {
   readonly key: string;
   readonly since: number;
   readonly resources: Set<string>;
-  /** The newest one. */
+  /** The newest error. */
   error: Error;
   told: boolean;
   timer: Timer;
 }
 
 /**
- * Says which watches fail, and why: one line a cause, with how many watches share it, at most one a minute while it lasts, and
- * one when all of them are back. A server that goes away takes every watch with it, and each of them tries again and again; the
- * head of an answer alone is no recovery.
- * Causes are never more than the monitors: each monitor has at most one.
+ * Logs which watches fail, and why. Each cause gets one line with the number of its watches: at most one a minute while it lasts, and one
+ * when all of them work again. A server outage affects every watch, and each of them retries again and again. The head of an answer alone
+ * is no recovery.
+ *
+ * There are at most as many causes as monitors, because each monitor has at most one.
  */
 export class TroubleLog {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #causes = new Map<string, Cause>();
   readonly #causeOf = new Map<string, Cause>();
-  /** Of these, those whose watch was answered and has shown nothing yet, with the time of the answer, oldest first. */
+  /** The failing resources whose watch was answered and has shown nothing yet, with the time of the answer, oldest first. */
   readonly #answered = new Map<string, number>();
-  /** One, for the oldest; undefined when there is none. */
+  /** The timer for the oldest answer; undefined when there is none. */
   #quietTimer: Timer | undefined;
 
   constructor({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
@@ -47,7 +48,7 @@ export class TroubleLog {
     this.#unanswer(resource);
     const key = keyOf(error);
     const known = this.#causeOf.get(resource);
-    // It fails still, only otherwise; but a server that refuses answers.
+    // The watch still fails, but for another cause. A server that refuses does answer, so the cause SERVER is over.
     if (known?.key === SERVER && key !== SERVER) this.#leave(resource, known);
     else if (known !== undefined && known.key !== key) this.forget(resource);
     const cause = this.#causes.get(key) ?? this.#begin(key, error);
@@ -56,7 +57,7 @@ export class TroubleLog {
     this.#causeOf.set(resource, cause);
   }
 
-  /** The server has answered the resource's watch, and may have nothing to show: it works, unless it fails soon. */
+  /** The server has answered the resource's watch, but may have nothing to show. The watch works unless it fails soon. */
   answered(resource: string): void {
     if (!this.#causeOf.has(resource)) return;
     this.#answered.delete(resource);
@@ -64,13 +65,13 @@ export class TroubleLog {
     this.#awaitQuiet();
   }
 
-  /** The server has shown what the resource has, or something of it. */
+  /** The server has listed the resource, or shown something of it. */
   recovered(resource: string): void {
     const cause = this.#causeOf.get(resource);
     if (cause !== undefined) this.#leave(resource, cause);
   }
 
-  /** The resource is not watched any more, which is no recovery. */
+  /** The resource is no longer watched, which is no recovery. */
   forget(resource: string): void {
     const cause = this.#causeOf.get(resource);
     if (cause === undefined) return;
@@ -79,7 +80,7 @@ export class TroubleLog {
     this.#leave(resource, cause);
   }
 
-  /** Nothing is told any more, and no timer is left. */
+  /** After this nothing is logged, and no timer is left. */
   stop(): void {
     for (const { timer } of this.#causes.values()) timer.cancel();
     this.#quietTimer?.cancel();
@@ -93,7 +94,8 @@ export class TroubleLog {
     if (oldest === undefined || this.#quietTimer !== undefined) return;
     this.#quietTimer = this.#clock.setTimer(oldest + QUIET_MS - this.#clock.monotonic(), () => {
       this.#quietTimer = undefined;
-      // Not asked of the clock again: in fractions of milliseconds the time may be a trifle short, and a timer of a trifle never ends.
+      // Does not read the clock again. The time may be a fraction of a millisecond short, and timers for such a fraction would repeat
+      // forever.
       for (const [resource, at] of this.#answered) {
         if (at > oldest) break;
         this.recovered(resource);

@@ -6,7 +6,7 @@ import type { AdaptiveConcurrency } from '../operations/adaptive-concurrency.ts'
 import type { Queues } from '../queues/queues.ts';
 import type { HeldAbsences } from '../trust/held-absences.ts';
 
-/** What the collector counts beside its queues (COL-190, BETTER-21). */
+/** The counters of the collector, besides those of its queues (COL-190, BETTER-21). */
 export interface CollectorMetrics {
   /** COL-018, COL-022, COL-024. */
   readonly syncErrors: Counter;
@@ -70,8 +70,8 @@ export function collectorMetrics(metrics: Metrics): CollectorMetrics {
 }
 
 /**
- * Forgets what was counted of resources that are not served any more. To be called again and again, as a request that was under way when
- * its resource went counts when it ends. `served` is asked for a plural, in whatever group and version.
+ * Forgets the counts of resources that are not served any more. Call it again and again: a request that was under way when its resource
+ * vanished counts when it finishes. `served` takes a plural, of any group and version.
  */
 export function forgetVanished(metrics: CollectorMetrics, served: (resource: string) => boolean): void {
   const { deletions, patches, consistencyDifferences } = metrics;
@@ -89,7 +89,7 @@ export interface ObservedParts {
   readonly heldAbsences: HeldAbsences;
 }
 
-/** What is there at the moment of a scrape, and what is stuck (BETTER-21). Costs a scrape one walk over the graph. */
+/** Gauges of the state at a scrape, and of stuck objects (BETTER-21). Each scrape costs one walk over the graph. */
 export function collectorGauges(
   metrics: Metrics,
   { graph, queues, monitors, kinds, calls, heldAbsences }: ObservedParts,
@@ -154,10 +154,10 @@ export function collectorGauges(
   });
 }
 
-/** Keys that wait this long have failed a dozen times. */
+/** A key with a longer delay than this has failed about a dozen times. */
 const LONG_DELAY_MS = 10_000;
 
-/** References that nothing can be proved about while their kind is not served (COL-112, COL-118, COL-137). O(references). */
+/** The number of references to kinds that are not served: nothing can be proved about them (COL-112, COL-118, COL-137). O(references). */
 function unresolvableReferences(graph: Graph, kinds: KindMapper): number {
   const served = new Map<number, boolean>();
   let found = 0;

@@ -15,21 +15,21 @@ import type { OwnershipGraph } from '../graph/ownership-graph.ts';
 import type { Monitors } from '../monitors/monitors.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 
-/** Where the graph is not what the server says. */
+/** One difference between the graph and the server. */
 export interface GraphDifference extends Difference {
   readonly resource: OfferedResource;
-  /** Of the listed object; empty for one that is not listed. */
+  /** Version of the listed object; empty for an object that is not listed. */
   readonly resourceVersion: string;
 }
 
 export interface ConsistencyReport {
-  /** Of the synced monitors' resources. */
+  /** Differences in the resources of synced monitors. */
   readonly differences: readonly GraphDifference[];
-  /** What is wrong with the graph in itself. */
+  /** Violated invariants of the graph itself. */
   readonly inconsistencies: readonly Inconsistency[];
-  /** Could not be listed. */
+  /** Resources that could not be listed. */
   readonly unread: readonly OfferedResource[];
-  /** Everything was compared: all was listed, and every monitor had seen its resource once. */
+  /** True if everything was compared: every resource was listed, and every monitor had synced. */
   readonly complete: boolean;
 }
 
@@ -40,11 +40,11 @@ export interface ConsistencyCheckOptions {
   readonly metrics: Pick<CollectorMetrics, 'consistencyChecks' | 'consistencyDifferences'>;
   readonly graph: OwnershipGraph;
   readonly monitors: Monitors;
-  /** Between the end of one check and the next, ms. Undefined: only when asked. */
+  /** Time from one check to the next, ms. Undefined: checks only when asked. */
   readonly periodMs: number | undefined;
 }
 
-/** There is nothing to compare, because nobody keeps the graph up to date. */
+/** Nothing can be compared, because nobody keeps the graph up to date. */
 export class NotRunningError extends Error {
   constructor(when: 'before' | 'after') {
     super(when === 'before' ? 'the collector does not run yet' : 'the collector is stopped');
@@ -52,39 +52,40 @@ export class NotRunningError extends Error {
   }
 }
 
-/** Between the two looks of a check, ms: no watch that works is so far behind. */
+/** Time between the two comparisons of a check, ms. No working watch is so far behind. */
 const APART_MS = 10_000;
-/** Named in the log, of each resource. */
+/** The most objects of each resource that the log names. */
 const NAMED = 5;
 
 /**
- * Compares the graph with fresh lists of everything that is monitored, as client-go's reflector can check its store. What a
- * look finds may only not have arrived yet; what two looks find is wrong: it is told, and its resource is listed anew.
+ * Compares the graph with fresh lists of everything that is monitored, as client-go's reflector can check its store. A difference in one
+ * comparison may be an event that has not arrived yet. A difference in two comparisons is an error: it is reported, and its resource is
+ * listed anew.
  */
 export class ConsistencyCheck {
   readonly #options: ConsistencyCheckOptions;
-  /** That of `run`, of which every check is a part, whoever asked for it. Undefined before. */
+  /** The signal of `run`. Every check is a part of `run`, whoever asked for it. Undefined before `run`. */
   #stopping: AbortSignal | undefined;
-  /** The check under way: whoever asks meanwhile gets its report. */
+  /** The check under way. All who ask meanwhile get its report. */
   #underWay: Promise<ConsistencyReport> | undefined;
 
   constructor(options: ConsistencyCheckOptions) {
     this.#options = options;
   }
 
-  /** What is compared: the resources that are monitored now. */
+  /** The resources that are compared: all that are monitored now. */
   get resources(): readonly OfferedResource[] {
     return this.#options.monitors.resources;
   }
 
-  /** What is wrong with the graph in itself: nothing, unless this program is. O(nodes + references). */
+  /** Violated invariants of the graph: none, unless this program has an error. O(nodes + references). */
   invariants(): Inconsistency[] {
     return checkInvariants(this.#options.graph);
   }
 
   /**
-   * What the tables hold; everything is 0 when the server has nothing that is monitored. `unlisted`: nodes whose absence a collector that
-   * stands by has not proven; it keeps them until it leads, or until the next list of their kind. O(nodes).
+   * Sizes of the graph's tables. Everything is 0 when the server has nothing that is monitored. `unlisted`: nodes whose absence a standby
+   * collector has not proven. It keeps them until it leads, or until the next list of their kind. O(nodes).
    */
   get counts(): GraphCounts & { readonly nameBytes: number; readonly unlisted: number } {
     const { graph } = this.#options;
@@ -95,13 +96,13 @@ export class ConsistencyCheck {
     return { ...graph.counts, nameBytes: graph.bytes.names.used, unlisted };
   }
 
-  /** Lets checks be asked for, and checks again and again if there is a period, until aborted. Once; no check is under way after it. */
+  /** Allows checks until aborted, and checks again and again if there is a period. Call it once. No check is under way after it. */
   async run(signal: AbortSignal): Promise<void> {
     const { periodMs } = this.#options;
     this.#stopping = signal;
     if (periodMs === undefined) await untilAborted(signal);
     else await this.#checkEvery(periodMs, signal);
-    // Its outcome is for those who asked.
+    // Only those who asked for the check need its outcome.
     await this.#underWay?.catch(() => {});
   }
 
@@ -116,7 +117,7 @@ export class ConsistencyCheck {
     }
   }
 
-  /** Lists everything anew, whatever the graph has. Throws {@link NotRunningError} outside of `run`. */
+  /** Lists everything anew, whatever the graph contains. Throws {@link NotRunningError} outside of `run`. */
   rescan(): readonly OfferedResource[] {
     this.#signal();
     const { monitors, logger } = this.#options;
@@ -126,9 +127,10 @@ export class ConsistencyCheck {
   }
 
   /**
-   * Two looks, unless the first finds nothing. What both found is logged as an error, counted, and repaired by listing its
-   * resources anew. Costs the server one list a resource and look. Rejects with {@link NotRunningError} outside of `run` or when
-   * that ends meanwhile. With an AbortError when `asker` is aborted: the check goes on, for others and for the repair.
+   * Compares twice, unless the first comparison finds nothing. Differences that both find are logged as errors, counted, and repaired by
+   * listing their resources anew. Each comparison costs the server one list of each resource. Rejects with {@link NotRunningError} outside
+   * of `run` or when `run` stops meanwhile. Rejects with an AbortError when `asker` is aborted: the check continues, for others and for the
+   * repair.
    */
   async check(asker?: AbortNotice): Promise<ConsistencyReport> {
     const signal = this.#signal();
@@ -145,7 +147,7 @@ export class ConsistencyCheck {
     return this.#stopping;
   }
 
-  /** One list of each resource, one after the other. Holds the metadata of one resource at a time. */
+  /** Lists and compares the resources, one after the other. Holds the metadata of one resource at a time. */
   async look(signal: AbortSignal): Promise<ConsistencyReport> {
     const differences: GraphDifference[] = [];
     const unread: OfferedResource[] = [];
@@ -180,7 +182,7 @@ export class ConsistencyCheck {
     return this.#ended(report, equal ? 'equal' : 'different');
   }
 
-  /** One that was cut short has not seen everything, and says nothing. */
+  /** Rejects a comparison that was cut short, because it has not seen everything. */
   async #wholeLook(signal: AbortSignal): Promise<ConsistencyReport> {
     const report = await this.look(signal);
     if (signal.aborted) throw abortErrorOf(signal);
@@ -228,9 +230,9 @@ export class ConsistencyCheck {
     } catch {
       return 'unread';
     }
-    // The graph as of now, not as of the beginning of the list: what came in meanwhile is not different for that.
+    // Compares with the graph as of now, not as of the start of the list: objects that came in meanwhile are no differences.
     const monitor = monitors.of(offered);
-    // It was stopped meanwhile: there is nothing to compare with any more.
+    // The monitor was stopped meanwhile: there is nothing to compare with any more.
     if (monitor === undefined) return [];
     if (!monitor.synced) return 'unsynced';
     for (const uid of objects.keys()) if (this.#isShownByAnother(uid, monitor.resource)) objects.delete(uid);
@@ -241,7 +243,7 @@ export class ConsistencyCheck {
     }));
   }
 
-  /** Two monitored resources may show one object (COL-015, COL-019): it is compared with the list of the one that showed it last. */
+  /** Two monitored resources may show one object (COL-015, COL-019). It is compared with the list of the resource that showed it last. */
   #isShownByAnother(uid: Uid, resource: MonitoredResource): boolean {
     const { graph, monitors } = this.#options;
     const id = graph.find(uid);
@@ -253,7 +255,7 @@ export class ConsistencyCheck {
   }
 }
 
-/** What two looks have in common: the same object, at the same version, differs in the same way. */
+/** The differences that both comparisons found: the same object, at the same version, differs in the same way. */
 function persisting(first: ConsistencyReport, second: ConsistencyReport): GraphDifference[] {
   const keyOf = ({ resource, uid, difference, resourceVersion }: GraphDifference): string =>
     `${resourceKey(resource)} ${uid} ${difference} ${resourceVersion}`;

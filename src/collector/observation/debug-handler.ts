@@ -6,7 +6,7 @@ import { graphAsJson, graphAsMermaid, graphAsTree } from '../graph/dump-people.t
 import type { Graph } from '../graph/graph.ts';
 import { resourceKey } from '../resources/deletable-resources.ts';
 
-/** Where the debug graph is served: the controller's name, and the one it had before 1.28 (COL-180). */
+/** Paths of the debug graph: with the controller's name, and with its name before 1.28 (COL-180). */
 export const DEBUG_BASES = [
   '/debug/controllers/garbage-collector-controller',
   '/debug/controllers/garbagecollector',
@@ -32,9 +32,10 @@ export interface DebugOptions {
 }
 
 /**
- * `GET <base>/`: the pages, one line each. `GET <base>/graph[?uid=…]`: the ownership graph in DOT (COL-180…183). `POST <base>/consistency`: compares it with fresh lists
- * and answers with what is different. `POST <base>/rescan`: lists everything anew, and answers with what that is. Both answer 503
- * before the collector runs and when it stops, and 405 to other methods. Who may ask is decided by the server it is mounted in (COL-18A).
+ * `GET <base>/`: the pages, one line each. `GET <base>/graph[?uid=…]`: the ownership graph in DOT (COL-180…183). `POST <base>/consistency`:
+ * compares the graph with fresh lists, and answers with the differences. `POST <base>/rescan`: lists everything anew, and answers with the
+ * resources. Both answer 503 before the collector runs and when it stops, and 405 to other methods. The server that mounts this handler
+ * decides who may ask (COL-18A).
  */
 export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler {
   const answerTo = async ({ method, target, signal }: HttpRequest): Promise<HttpResponse> => {
@@ -68,7 +69,7 @@ export function debugHandler({ graph, consistency }: DebugOptions): HttpHandler 
   return (request) => answerTo(request).catch(unavailable);
 }
 
-/** `?format=dot|tree|json|mermaid`, DOT unless given; `?uid=…`, also several: the connected components around these objects. */
+/** `?format=dot|tree|json|mermaid`, DOT unless given. `?uid=…`, once or more often: the connected components around these objects. */
 function graphPage(graph: Graph, query: URLSearchParams): HttpResponse {
   const uids = query.getAll('uid');
   const format = query.get('format') ?? 'dot';
@@ -88,7 +89,7 @@ function graphPage(graph: Graph, query: URLSearchParams): HttpResponse {
 
 function unavailable(error: unknown): HttpResponse {
   if (error instanceof NotRunningError) return answer(503, PLAIN, `${error.message}\n`);
-  // Its time may be over while somebody still reads the answer.
+  // The time of the request may be over while the client still reads the answer.
   if (isAbortError(error)) return answer(503, PLAIN, 'the request was given up; the comparison goes on\n');
   throw error;
 }

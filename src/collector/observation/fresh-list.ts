@@ -6,7 +6,7 @@ import type { OfferedResource } from '../resources/deletable-resources.ts';
 
 const PAGE_SIZE = 500;
 
-/** Metadata of all objects of a resource as the server has it now, page by page (COL-040). Bounded by what is stored. */
+/** Metadata of all objects of a resource as the server has it now, page by page (COL-040). Bounded by the number of stored objects. */
 export async function* freshList(
   client: RestClient,
   { group, version, resource }: OfferedResource,

@@ -8,7 +8,7 @@ import { OwnershipGraph } from '../graph/ownership-graph.ts';
 import { deleted, observed, pods, ref } from '../graph/testing/events.ts';
 import { InvalidNamespaceReports } from './invalid-namespace-reports.ts';
 
-/** What waits to be written, as the recorder keeps it. */
+/** The Events that wait to be written, as the recorder keeps them. */
 class Waiting implements Pick<EventRecorder, 'event' | 'takeWaiting'> {
   #occurrences: EventOccurrence[] = [];
 

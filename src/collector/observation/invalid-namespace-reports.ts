@@ -11,20 +11,20 @@ export interface InvalidNamespaceReportsOptions {
   readonly recorder: Pick<EventRecorder, 'event' | 'takeWaiting'>;
 }
 
-/** Linkings that were not told of; as many as the recorder has place for when a term begins. Of more, the newest count. */
+/** The most unreported references that are kept: as many as the recorder has place for when a term begins. Of more, the newest are kept. */
 const MAX_UNTOLD = MAX_QUEUED_EVENTS;
 
 /**
- * Tells of references across namespaces (COL-143): a warning and an Event for each linking, while this process leads. While another
- * one does, that one tells of them. What was linked meanwhile is kept, and told of when a term begins as far as it is still there:
- * what a new leader of Kubernetes reports, which lists everything then. Linkings that were told of are not kept, so that a lease
- * that is lost and won again repeats none.
+ * Reports references across namespaces (COL-143) by a warning and an Event for each, while this process leads. While another process leads,
+ * that one reports them. References that were found meanwhile are kept. Those that still exist are reported when a term begins, as a new
+ * leader of Kubernetes reports them, because it lists everything then. Reported references are not kept, so that a lease that is lost and
+ * won again repeats no report.
  */
 export class InvalidNamespaceReports {
   readonly #options: InvalidNamespaceReportsOptions;
-  /** By dependent and owner, the newest last. At most twice {@link MAX_UNTOLD}, so that it is swept once in as many reports. */
+  /** Key: dependent and owner. The newest come last. At most twice {@link MAX_UNTOLD}, so that one sweep is enough for as many reports. */
   readonly #untold = new Map<string, InvalidNamespaceReport>();
-  /** What the recorder was given, by the object that it knows it by. */
+  /** The report of each object that the recorder was given. */
   readonly #recorded = new WeakMap<ObjectReference, InvalidNamespaceReport>();
   #leads = false;
 
@@ -32,18 +32,18 @@ export class InvalidNamespaceReports {
     this.#options = options;
   }
 
-  /** Linkings that are kept, some of which may be of the past. */
+  /** The number of reports that are kept. Some may be out of date. */
   get untold(): number {
     return this.#untold.size;
   }
 
-  /** A dependent was linked to an owner that is in another namespace. */
+  /** Takes the report that a dependent was linked to an owner in another namespace. */
   readonly report = (report: InvalidNamespaceReport): void => {
     if (this.#leads) this.#tell(report);
     else this.#keep(report);
   };
 
-  /** From now on this process leads. O(linkings kept). */
+  /** From now on this process leads. O(kept reports). */
   beginTerm(): void {
     this.#leads = true;
     this.#sweep();
@@ -53,8 +53,8 @@ export class InvalidNamespaceReports {
   }
 
   /**
-   * Another one may lead now; the recorder does not run any more. Linkings that it did not come to write are kept for the next term,
-   * other Events are lost (COL-146).
+   * Another process may lead now, and the recorder does not run any more. Reports that the recorder has not written are kept for the next
+   * term. Other Events are lost (COL-146).
    */
   endTerm(): void {
     this.#leads = false;
@@ -79,7 +79,7 @@ export class InvalidNamespaceReports {
     if (this.#untold.size === 2 * MAX_UNTOLD) this.#sweep();
   }
 
-  /** Leaves what still is as it was reported, in the words that hold now, and of that the newest. */
+  /** Keeps only the reports that still hold, updated to the present state. Of too many, the newest are kept. */
   #sweep(): void {
     for (const [key, report] of this.#untold) {
       const now = this.#asItIsNow(report);
@@ -92,7 +92,9 @@ export class InvalidNamespaceReports {
     }
   }
 
-  /** Undefined when the dependent or the owner is not observed any more, or the reference is gone. No uid moves to another namespace. */
+  /**
+   * Undefined when the dependent or the owner is not observed any more, or the reference was removed. No uid moves to another namespace.
+   */
   #asItIsNow({ dependent, ownerReference, ...report }: InvalidNamespaceReport): InvalidNamespaceReport | undefined {
     const { graph } = this.#options;
     const id = graph.find(dependent.uid);

@@ -12,7 +12,7 @@ export interface AdaptiveConcurrencyOptions extends ConcurrencyLimitOptions {
   readonly clock: Clock;
 }
 
-/** Lets as many calls through as the server bears (BETTER-19). Not for watches, which never end. */
+/** Limits calls under way to as many as the server can bear (BETTER-19). Not for watches, which never end. */
 export class AdaptiveConcurrency {
   readonly #clock: Clock;
   readonly #limit: ConcurrencyLimit;
@@ -55,7 +55,7 @@ export class AdaptiveConcurrency {
     );
   }
 
-  /** The server asked for peace: nobody begins before that is over. */
+  /** The rest of the pause that the server asked for, ms. No call begins before it is over. */
   get #pauseMs(): number {
     return this.#limit.pausedUntil - this.#clock.monotonic();
   }
@@ -81,7 +81,7 @@ export class AdaptiveConcurrency {
     }
   }
 
-  /** Until no pause is left: answers that come meanwhile may prolong it, each once, and nobody begins a call during it. */
+  /** Waits until no pause is left. Answers that come meanwhile may each prolong it once. No call begins during it. */
   async #peace(signal: AbortNotice | undefined): Promise<void> {
     for (let pause = this.#pauseMs; pause > 0; pause = this.#pauseMs) await sleep(this.#clock, pause, signal);
   }
@@ -91,14 +91,14 @@ type Load = Pick<CallOutcome, 'outcome' | 'retryAfterMs'>;
 
 const answered: Load = { outcome: 'answered' };
 
-/** 429 is the server's own fairness; 503 only if it says when to come back. */
+/** A 429 comes from the server's own fairness. A 503 counts as overload only if it says when to come back. */
 function loadOfAnswer({ status, headers }: HttpResponse): Load {
   const seconds = retryAfterSecondsOf(headers);
   if (status !== 429 && !(status === 503 && seconds !== undefined)) return answered;
   return { outcome: 'overloaded', retryAfterMs: (seconds ?? 0) * 1000 };
 }
 
-/** No answer in time is a sign of load; a broken or given up connection says nothing about it. */
+/** A timeout is a sign of load. A broken or aborted connection says nothing about load. */
 function loadOfError(error: unknown): Load | undefined {
   return error instanceof TransportError && error.code === 'timeout' ? { outcome: 'overloaded' } : undefined;
 }

@@ -9,14 +9,14 @@ const told = (call: Partial<CallOutcome> & Pick<CallOutcome, 'startedAt' | 'ende
   ...call,
 });
 
-/** Calls of the same duration, one after the other, from a time on. Returns the time after them. */
+/** Calls of the same duration, one after the other, from the time `from` on. Returns the time after them. */
 function answers(limit: ConcurrencyLimit, count: number, call: { from: number; ms: number; kind?: string }): number {
   const { from, ms, kind = 'DELETE' } = call;
   for (let i = 0; i < count; i++) limit.ended(told({ kind, startedAt: from + i * ms, endedAt: from + (i + 1) * ms }));
   return from + count * ms;
 }
 
-/** Ends its search for what is too much with a slow round, then rounds of answers until it has risen to this. */
+/** Ends the search phase with a slow round, then adds fast rounds of answers until the limit has risen to `to`. */
 function raise(limit: ConcurrencyLimit, to: number, call: { from: number; ms: number }): number {
   let now = answers(limit, 1, { from: call.from, ms: call.ms });
   now = answers(limit, 9, { from: now, ms: call.ms * 3 });
@@ -84,7 +84,7 @@ describe('ConcurrencyLimit', () => {
     const limit = new ConcurrencyLimit({ ceiling: 100, few: 8 });
     for (let i = 0; i < 100; i++) limit.ended(told({ underWay: 7, startedAt: i, endedAt: i + 1 }));
     expect(limit.limit).toBe(8);
-    // One that came when all places were taken is enough for the round.
+    // One call that began when all places were taken is enough for the round.
     for (let i = 0; i < 10; i++) limit.ended(told({ underWay: i === 3 ? 8 : 2, startedAt: 100 + i, endedAt: 101 + i }));
     expect(limit.limit).toBe(16);
   });
@@ -107,7 +107,7 @@ describe('ConcurrencyLimit', () => {
     expect(limit.limit).toBe(8);
     limit.ended(told({ outcome: 'overloaded', startedAt: now + 2000, endedAt: now + 2001 }));
     expect(limit.limit).toBe(4);
-    // Answers that are slow do not make it less than the server's refusal did.
+    // Slow answers do not reduce the limit below that of the server's refusal.
     for (let i = 0; i < 100; i++) limit.ended(told({ startedAt: now + 3000 + i, endedAt: now + 4000 + i }));
     expect(limit.limit).toBe(4);
   });
@@ -120,7 +120,7 @@ describe('ConcurrencyLimit', () => {
     expect(limit.limit).toBe(12);
     limit.ended(told({ startedAt: 60_950, endedAt: 61_000 }));
     expect(limit.limit).toBe(8);
-    // What was slow before is as good as it gets now.
+    // The speed that was slow before is now the best speed.
     answers(limit, 9, { from: 61_000, ms: 50 });
     expect(limit.limit).toBe(16);
   });
@@ -148,17 +148,17 @@ describe('ConcurrencyLimit', () => {
   });
 });
 
-/** A server as it is seen from outside: how long a call takes that begins while so many others are there. */
+/** A server as its clients see it: how long a call takes, by the number of other calls under way. */
 interface Server {
-  /** It works on so many at a time … */
+  /** The number of calls that the server works on at a time. */
   readonly workers: number;
-  /** … for so long, ms. */
+  /** The time that the server works on one call, ms. */
   readonly serviceMs: number;
-  /** What a call takes besides: the way there and back, a disk or a quorum that others share, ms. */
+  /** The other time of a call: the network, or a disk or quorum shared with others, ms. */
   readonly besidesMs: number;
 }
 
-/** As many calls as the limit allows, always, for so long. Virtual time: arrivals and answers in their order. */
+/** Keeps as many calls under way as the limit allows, for `forMs`. Virtual time: arrivals and answers come in their order. */
 function load(
   server: Server,
   forMs: number,
@@ -191,7 +191,7 @@ describe('ConcurrencyLimit over a server', () => {
     const { limit, perMs, waitMs } = load({ workers: 1, serviceMs: 0.15, besidesMs: 0.4 }, 2000);
     expect(limit).toBeLessThanOrEqual(9);
     expect(perMs).toBeGreaterThan(0.99 / 0.15);
-    // The others' wait is as long as ours: with twenty under way it would be 2.4 ms.
+    // Other clients wait as long as we do: with twenty calls under way it would be 2.4 ms.
     expect(waitMs).toBeLessThan(8 * 0.15);
   });
 

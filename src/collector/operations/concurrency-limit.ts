@@ -1,48 +1,49 @@
-/** What an answer says about the load of the server. `overloaded`: it refused, or did not answer in time. */
+/** A finished call, as a sign of the server's load. `overloaded`: the server refused, or did not answer in time. */
 export interface CallOutcome {
   readonly outcome: 'answered' | 'overloaded';
-  /** What was asked for, such as the method: calls of one kind take about as long when nobody waits. A handful of values. */
+  /** The kind of request, such as its method. Calls of one kind take about as long when no call waits. There are few kinds. */
   readonly kind: string;
-  /** Calls that were under way when it began, itself included. */
+  /** Calls that were under way when this call began, itself included. */
   readonly underWay: number;
   readonly startedAt: number;
-  /** Both in ms of one monotonic clock. */
+  /** `startedAt` and `endedAt` are ms of one monotonic clock. */
   readonly endedAt: number;
-  /** What the server asked to wait for, ms. */
+  /** The wait that the server asked for, ms. */
   readonly retryAfterMs?: number | undefined;
 }
 
 export interface ConcurrencyLimitOptions {
   readonly ceiling: number;
   /**
-   * Where it begins, at most the ceiling, default 8. Slowness alone reduces no further: it may be others' doing, and then
-   * waiting for them would help nobody. Eight keep a server busy while we are busy ourselves, and let a request of others
-   * wait for no more than eight of ours; four do not (bench/README.md).
+   * The limit at the start, at most the ceiling. Default 8. Slowness alone does not reduce the limit below it: other clients may cause the
+   * slowness, and then waiting would help nobody. Eight calls keep a server busy while we are busy ourselves, and a request of others waits
+   * for no more than eight of ours. Four calls are too few (bench/README.md).
    */
   readonly few?: number | undefined;
 }
 
 const FEW = 8;
-/** While answers take no longer than this many times the best, one more does not make others wait. */
+/** While answers take at most this many times the best time, one more call does not make others wait. */
 const UNHURRIED = 2;
-/** Beyond this many times the best, more than half of the time is spent behind our own calls. */
+/** Beyond this many times the best time, a call spends more than half of its time waiting for our other calls. */
 const SLOW = 3;
-/** How long the best one counts, ms. */
+/** The time for which the best time counts, ms. */
 const BEST_COUNTS_MS = 60_000;
 const SLOW_FACTOR = 0.9;
 const OVERLOADED_FACTOR = 0.5;
-/** The longest the server may hold everything back, ms. */
+/** The longest pause of all calls that the server may ask for, ms. */
 const MAX_PAUSE_MS = 30_000;
-/** Answers that are looked at together, at least. */
+/** The least number of answers in a round. */
 const LEAST_WINDOW = 10;
 
 /**
- * How many calls may be under way, by what the server lets us see of its load (BETTER-19). A server that works on one request
- * at a time gets nearly as much done with eight as with twenty, but others then wait for twenty. So it begins with a few; twice as
- * many after each round of answers that took at most twice the best of their kind, if all places were in use, until a round took
- * longer; then one more after each such round, and a tenth fewer, but not below the few, after one that took more than three
- * times as long; half as many after the server refused (429, or 503 with
- * `Retry-After`) or did not answer in time. Between one and the ceiling. Pure: times are told.
+ * Sets how many calls may be under way, by the load that the server's answers show (BETTER-19). A server that works on one request at a
+ * time gets nearly as much done with eight calls as with twenty, but others then wait for twenty. The limit begins with a few, and stays
+ * between one and the ceiling. Pure: the caller passes the times.
+ *
+ * A round of answers that took at most twice the best time of their kind raises the limit, if all places were in use. The limit doubles
+ * until a round took longer; then it rises by one. A round that took more than three times as long lowers it by a tenth, but not below the
+ * few. A refusal (429, or 503 with `Retry-After`) or a timeout halves it.
  */
 export class ConcurrencyLimit {
   readonly #ceiling: number;
@@ -72,7 +73,7 @@ export class ConcurrencyLimit {
   ended({ outcome, kind, underWay, startedAt, endedAt, retryAfterMs = 0 }: CallOutcome): void {
     if (outcome === 'overloaded') {
       this.#pausedUntil = Math.max(this.#pausedUntil, endedAt + Math.min(retryAfterMs, MAX_PAUSE_MS));
-      // Those that were under way when it was reduced say nothing about the new limit.
+      // Calls that were under way at the last reduction say nothing about the new limit.
       if (startedAt >= this.#reducedAt) this.#reduce(this.#limit * OVERLOADED_FACTOR, endedAt);
       this.#phase = 'steady';
       return;
@@ -83,11 +84,11 @@ export class ConcurrencyLimit {
     const { slowness, most } = pace;
     pace.startRound();
     if (slowness <= UNHURRIED) {
-      // Answers to a few calls say nothing about more.
+      // Answers to fewer calls than the limit say nothing about a higher limit.
       if (most >= this.limit) this.#rise();
     } else if (this.#phase === 'searching') {
       this.#phase = 'steady';
-      // Back to what the round before last had found good.
+      // Back to the limit that the round before last had found good.
       this.#fall(0.5, endedAt);
     } else if (slowness > SLOW) this.#fall(SLOW_FACTOR, endedAt);
   }
@@ -97,7 +98,7 @@ export class ConcurrencyLimit {
     this.#limit = Math.min(this.#ceiling, more);
   }
 
-  /** For slowness: never below the few, and never up to them. */
+  /** Lowers the limit because of slowness: never below the few. A limit below the few stays as it is. */
   #fall(factor: number, now: number): void {
     if (this.#limit > this.#few) this.#reduce(Math.max(this.#few, this.#limit * factor), now);
   }
@@ -105,7 +106,7 @@ export class ConcurrencyLimit {
   #paceOf(kind: string, now: number): Pace {
     const known = this.#paces.get(kind);
     if (known !== undefined && now - known.since <= BEST_COUNTS_MS) return known;
-    // A best that is found in a crowd would let the crowd grow, minute by minute.
+    // A best time that is measured under many calls would let their number grow, minute by minute.
     if (known !== undefined) {
       this.#fall(0, now);
       this.#phase = 'searching';
@@ -122,13 +123,13 @@ export class ConcurrencyLimit {
   }
 }
 
-/** How long calls of one kind take: the best since some time, and those of the present round. */
+/** The times of calls of one kind: the best since `since`, and the sum of the present round. */
 class Pace {
   readonly since: number;
   #bestMs = Number.POSITIVE_INFINITY;
   #totalMs = 0;
   answers = 0;
-  /** Calls under way in this round. */
+  /** The most calls under way in this round. */
   most = 0;
 
   constructor(since: number) {
@@ -142,7 +143,7 @@ class Pace {
     this.answers++;
   }
 
-  /** The average of the round as so many times the best. */
+  /** The average time of the round, divided by the best time. */
   get slowness(): number {
     return this.#totalMs === 0 ? 1 : this.#totalMs / this.answers / this.#bestMs;
   }

@@ -9,7 +9,7 @@ import { answerOf, type WriteAnswer } from './write-answer.ts';
 export interface DeleteRequest {
   readonly target: Target;
   readonly policy: PropagationPolicy;
-  /** Both, always: the version is what makes the references part of what must still hold (COL-150, designs/0009). */
+  /** Always both: with the version, the references are part of what must still hold (COL-150, designs/0009). */
   readonly preconditions: { readonly uid: string; readonly resourceVersion: string };
 }
 
@@ -17,7 +17,7 @@ export interface DeleteContext extends CallContext {
   readonly deleteOptions: DeleteOptionsSupport;
 }
 
-/** DELETE by name; the policy is always named, grace and orphanDependents never (COL-150, COL-170, COL-171). */
+/** DELETE by name. Always names the policy, and never grace or orphanDependents (COL-150, COL-170, COL-171). */
 export function deleteObject(context: DeleteContext, request: DeleteRequest): Promise<WriteAnswer> {
   const { client, signal, deleteOptions } = context;
   const { target, policy, preconditions } = request;

@@ -7,16 +7,19 @@ import { serverVersion, type ServerVersion } from '../../client/discovery/server
 import type { Target } from '../decide/target.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 
-/** kube-apiserver reads preconditions in the query since 1.18; a server beside it, or one that is rolled back, may be older. */
+/**
+ * kube-apiserver reads preconditions in the query since 1.18. A later version is required, because a server beside it, or one that is
+ * rolled back, may be older.
+ */
 const SINCE: ServerVersion = { major: 1, minor: 20 };
-/** Between two attempts to learn the version, ms. */
+/** Interval between two attempts to learn the version, ms. */
 const ASK_AGAIN_MS = 30_000;
 const TIMEOUT_MS = 32_000;
 
 /**
- * Where the options of a DELETE may stand. In the query they cost client and server a tenth less, but a server that does not
- * read them there deletes without preconditions: so only where it is known that they are read (designs/0008). Until the
- * server has told its version, and for ever where it does not, they stand in the body, as client-go sends them.
+ * Decides where the options of a DELETE are sent. In the query they cost client and server a tenth less. But a server that does not read
+ * them there deletes without preconditions, so the server must be known to read them (designs/0008). Until the server has reported its
+ * version, and for ever if it never does, they are sent in the body, as client-go sends them.
  */
 export class DeleteOptionsSupport {
   #queryIsRead = false;
@@ -29,7 +32,7 @@ export class DeleteOptionsSupport {
     this.#queryIsRead = version !== undefined && (version.major - SINCE.major || version.minor - SINCE.minor) >= 0;
   }
 
-  /** Asks until it is answered, be it with an error. */
+  /** Asks until the server answers, even with an error. */
   async learn(client: RestClient, { clock, logger, signal }: Learning): Promise<void> {
     while (!signal.aborted) {
       try {

@@ -7,7 +7,7 @@ import { listLocalApiVersions } from './list-local-api-versions.ts';
 const gvr = { group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' };
 const signal = new AbortController().signal;
 
-/** A server of these pages, each a list of names with the value of the label. */
+/** A client of a server with these pages. Each page is a list of names, each with the value of its label. */
 function clientOf(...pages: readonly (readonly (readonly [string, string?])[])[]) {
   const targets: string[] = [];
   const transport = inProcessTransport(({ target }) => {

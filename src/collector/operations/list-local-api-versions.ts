@@ -2,15 +2,17 @@ import { ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { CallContext } from './call-context.ts';
 
-/** kube-apiserver puts this label on each APIService that it registered itself: of built-in groups `onstart`, of custom resources `true`. */
+/**
+ * kube-apiserver puts this label on each APIService that it registered itself: `onstart` for built-in groups, `true` for custom resources.
+ */
 const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
 const MANAGED: ReadonlySet<string | undefined> = new Set(['onstart', 'true']);
 const PAGE_SIZE = 500;
 const TIMEOUT_MS = 10_000;
 
 /**
- * The apiVersions that kube-apiserver serves from its own storage, those of custom resources included, as the labels of the APIServices say.
- * Rejects when these cannot be listed. Bounded by the server, whose pages follow each other.
+ * The apiVersions that kube-apiserver serves from its own storage, including those of custom resources. The labels of the APIServices say
+ * which. Rejects when these cannot be listed. Bounded by the number of the server's pages.
  */
 export async function listLocalApiVersions(
   { client, signal }: Pick<CallContext, 'client' | 'signal'>,
@@ -36,7 +38,7 @@ export async function listLocalApiVersions(
   return local;
 }
 
-/** `v1.example.com` is `example.com/v1`, and `v1.` is `v1`. */
+/** `v1.example.com` becomes `example.com/v1`, and `v1.` becomes `v1`. */
 function apiVersionNamed(name: string): string {
   const dot = name.indexOf('.');
   const [version, group] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)];

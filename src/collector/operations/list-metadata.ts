@@ -6,10 +6,10 @@ import type { CallContext } from './call-context.ts';
 
 const PAGE_SIZE = 500;
 
-/** `stopped`: the visitor wanted no more. */
+/** `stopped`: the visitor did not accept a page. */
 export type ListOutcome = { readonly end: 'complete' | 'stopped' } | { readonly end: 'failed'; readonly error: Error };
 
-/** What a page is about, before its objects: how many come in it and, as far as the server says so, after it. */
+/** Called before the objects of a page, with their number plus, as far as the server says so, the number of objects after the page. */
 export type AcceptPage = (objects: number) => boolean;
 
 export interface MetadataVisitor {
@@ -18,7 +18,7 @@ export interface MetadataVisitor {
   readonly accept: AcceptPage;
 }
 
-/** The metadata of all objects of a resource, or of one namespace of it, as of now: no resourceVersion, page by page. */
+/** Lists the metadata of all objects of a resource, or of one namespace of it, as of now: without resourceVersion, page by page. */
 export async function listMetadata(
   { client, signal }: Pick<CallContext, 'client' | 'signal'>,
   ref: ResourceRef,
@@ -26,7 +26,7 @@ export async function listMetadata(
 ): Promise<ListOutcome> {
   let token: string | undefined;
   try {
-    // Bounded by the server, whose pages follow each other, and by the visitor.
+    // Bounded by the number of the server's pages, and by the visitor.
     do {
       const query = { limit: PAGE_SIZE, continue: token };
       const { items, metadata } = await client.list<KubeObject>(ref, {

@@ -3,10 +3,10 @@ import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import { versionNumber } from '../types/version-number.ts';
 import type { CallContext } from './call-context.ts';
 
-/** What it must be answered within, ms. */
+/** Time limit of the request, ms. */
 const TIMEOUT_MS = 10_000;
 
-/** The version at which the server is now, as a list of this resource says it: of its most recent state, one object. NaN if it is no number. */
+/** The present version of the server, from a list of this resource: of its most recent state, one object. NaN if it is no number. */
 export async function listVersion(
   { client, signal }: Pick<CallContext, 'client' | 'signal'>,
   ref: ResourceRef,

@@ -7,7 +7,7 @@ import type { Target } from '../decide/target.ts';
 import { DeleteOptionsSupport } from './delete-options-support.ts';
 import { PatchSupport } from './patch-support.ts';
 
-/** What a server answers, in order; the last answer is repeated. */
+/** The answers of a server, in order; the last answer is repeated. */
 export type Script = readonly { readonly status: number; readonly body: unknown }[];
 
 export const target: Target = {

@@ -13,7 +13,7 @@ export interface PatchContext extends CallContext {
   readonly support: PatchSupport;
 }
 
-/** P1: by uid of the owner, all of them in one patch (COL-160); at a version where the decision rests on one. */
+/** P1: removes references by uid of the owner, all in one patch (COL-160). Names a version if the decision rests on one. */
 function removeReferencesPatch({ target, owners, only }: RemoveReferencesAction): object {
   const ownerReferences = owners.map((uid) => ({ $patch: 'delete', uid }));
   const version = only === undefined ? {} : { resourceVersion: only };
@@ -21,14 +21,14 @@ function removeReferencesPatch({ target, owners, only }: RemoveReferencesAction)
 }
 
 /**
- * P2 and P4: the complete list, at the version it was made of; null empties it (COL-161, COL-163). The uid keeps it from a successor of
- * the name, should a restored server give out a version again.
+ * P2 and P4: the complete list, at the version from which it was made; null empties it (COL-161, COL-163). The uid protects a successor of
+ * the same name, in case a restored server gives out a version again.
  */
 function allReferencesPatch(uid: Uid, { resourceVersion, references }: KnownReferences): object {
   return { metadata: { uid, resourceVersion, ownerReferences: references.length === 0 ? null : references } };
 }
 
-/** P3: only what blocked, now with `blockOwnerDeletion: false` (COL-162), at the version it was read at. */
+/** P3: only the references that blocked, now with `blockOwnerDeletion: false` (COL-162), at the version that was read. */
 function unblockReferencesPatch({ target, references, resourceVersion }: UnblockReferencesAction): object {
   return { metadata: { uid: target.uid, resourceVersion, ownerReferences: references } };
 }
@@ -76,13 +76,13 @@ export async function unblockReferences(
     if (answer.answer !== 'unsupportedMediaType') return restingOn(resourceVersion, answer);
     context.support.noteUnsupported(target);
   }
-  // At the version that was decided upon, as P3: one that came in between may block an owner that nobody decided about.
+  // At the version that the decision rests on, as P3: a reference that was added since may block an owner that nobody decided about.
   return restingOn(resourceVersion, await replaceReferences(context, target, { resourceVersion, references: all }));
 }
 
 /**
- * A strategic merge patch finds an element of the list by its uid. Of two references to one uid (COL-235) it changes the
- * first, for ever, whichever of them blocks.
+ * A strategic merge patch finds an element of the list by its uid. Of two references to one uid (COL-235) it always changes the first,
+ * whichever of them blocks.
  */
 function namesOneUidTwice({ references, all }: UnblockReferencesAction): boolean {
   return references.some(({ uid }) => all.filter((reference) => reference.uid === uid).length > 1);

@@ -1,9 +1,9 @@
 import type { Target } from '../decide/target.ts';
 
 /**
- * Which resources do not take strategic merge patches. Custom resources answer 415 to them, every time; remembering it
- * halves their requests (BETTER-18). Bounded by the number of resources the server has; a resource that comes back under
- * the same name is asked again after {@link PatchSupport.forget}.
+ * Remembers which resources do not take strategic merge patches. Custom resources answer 415 to every such patch; remembering it halves
+ * their requests (BETTER-18). Bounded by the number of resources of the server. A resource that comes back under the same name is asked
+ * again after {@link PatchSupport.forget}.
  */
 export class PatchSupport {
   readonly #mergeOnly = new Set<string>();
@@ -16,7 +16,7 @@ export class PatchSupport {
     this.#mergeOnly.add(keyOf(target));
   }
 
-  /** Discovery changed: what is served under a name may be something else now. */
+  /** Discovery changed: another resource may be served under the same name now. */
   forget(): void {
     this.#mergeOnly.clear();
   }

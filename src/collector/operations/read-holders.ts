@@ -14,7 +14,10 @@ export interface HeldObject {
 
 const TIMEOUT_MS = 10_000;
 
-/** One GET of a terminating object. The metadata alone, but for a Namespace, whose conditions say what is left in it. Rejects like the client. */
+/**
+ * Reads a terminating object by one GET: only the metadata, except for a Namespace, whose conditions say what is left in it. Rejects like
+ * the client.
+ */
 export async function readHolders(
   { client, signal }: { readonly client: RestClient; readonly signal: AbortSignal },
   { apiVersion, kind, namespace, name }: Identity,

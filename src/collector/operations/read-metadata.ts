@@ -8,7 +8,7 @@ import { type LiveObject, liveObjectOf } from '../decide/live-object.ts';
 import type { Target } from '../decide/target.ts';
 import type { CallContext } from './call-context.ts';
 
-/** Where the target is in the API. Its apiVersion comes from the REST mapper and always parses. */
+/** The place of the target in the API. Its apiVersion comes from the REST mapper and always parses. */
 export function resourceRefOf(target: Target): ResourceRef {
   const { group, version } = parseGroupVersion(target.apiVersion) ?? { group: '', version: target.apiVersion };
   return {
@@ -18,7 +18,7 @@ export function resourceRefOf(target: Target): ResourceRef {
   };
 }
 
-/** An answer that should have had an object, and had something else. Says nothing about the object (COL-156). */
+/** The answer should have contained the object, and contained something else. It says nothing about the object (COL-156). */
 export class NoObjectError extends Error {
   constructor(target: Target) {
     super(`the answer about ${target.resource} "${target.name}" has no object of that name`);
@@ -27,8 +27,8 @@ export class NoObjectError extends Error {
 }
 
 /**
- * `LatestAnswer` without `unasked`, with the error for the log: `absent` only for what proves it (COL-116); everything
- * else that is no object is an error, and no ground to act on.
+ * `LatestAnswer` without `unasked`, and with the error for the log. `absent` only if the answer proves it (COL-116). Every other answer
+ * without the object is an error, and no ground to act on.
  */
 export type ReadAnswer =
   | { readonly state: 'found'; readonly target: Target; readonly object: LiveObject }
@@ -36,8 +36,8 @@ export type ReadAnswer =
   | { readonly state: 'error'; readonly target: Target; readonly error: Error };
 
 /**
- * GET by name. The most recent state, without a resourceVersion parameter (COL-170), unless a version is given: then a state that is not
- * older, so that a server which lags behind answers 504 instead of 404 for what it has not heard of.
+ * GET by name. Reads the most recent state, without a resourceVersion parameter (COL-170), unless a version is given. Then it reads a state
+ * that is not older, so that a server that lags behind answers 504 instead of 404 for an object that it does not know yet.
  */
 export async function readMetadata(context: CallContext, target: Target, notOlderThan?: string): Promise<ReadAnswer> {
   const { client, signal, onPathNotFound } = context;
@@ -48,7 +48,7 @@ export async function readMetadata(context: CallContext, target: Target, notOlde
       signal,
     });
     const live = liveObjectOf(object?.metadata ?? {});
-    // Without this a page of a proxy would read as an object with another uid, and so prove the absence of ours.
+    // Without this check a page of a proxy would read as an object with another uid, and so prove the absence of ours.
     if (live.uid === '' || live.name !== target.name) throw new NoObjectError(target);
     return { state: 'found', target, object: live };
   } catch (error) {

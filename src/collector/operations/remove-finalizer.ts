@@ -15,25 +15,25 @@ export interface FinalizerContext extends CallContext {
   readonly stopping: AbortSignal;
 }
 
-/** The finalizers that stay, of the object at a version. */
+/** The finalizers that stay, and the version of the object that had them. */
 interface Remaining {
   readonly resourceVersion: string;
   readonly finalizers: readonly string[];
 }
 
-/** Rounds of GET and PATCH against conflicts before the key goes back to its queue, and the waits between (COL-153). */
+/** The most rounds of GET and PATCH because of conflicts before the key returns to its queue, and the waits between them (COL-153). */
 const MAX_ATTEMPTS = 4;
 const WAITS_MS = [10, 50, 250];
 const WAIT_JITTER = 0.1;
 
-/** P5: what is left of the list at a version; null empties it. The uid keeps it from a successor of the name (BETTER-17). */
+/** P5: the finalizers that stay, at a version; null empties the list. The uid protects a successor of the same name (BETTER-17). */
 function removeFinalizerPatch(uid: string, resourceVersion: string, finalizers: readonly string[]): object {
   return { metadata: { uid, resourceVersion, finalizers: finalizers.length === 0 ? null : finalizers } };
 }
 
 /**
- * Takes one of the collector's finalizers off an object. Gone already, or the object gone, is success. A conflict that
- * outlasts the attempts is answered as one. Where the removal rests on one version the first refusal is the answer.
+ * Removes one of the collector's finalizers from an object. It is a success if the finalizer or the object is gone already. A conflict that
+ * outlasts the attempts is returned as a conflict. If the removal rests on one version, the first refusal is the answer.
  */
 export async function removeFinalizer(
   context: FinalizerContext,
@@ -41,8 +41,8 @@ export async function removeFinalizer(
 ): Promise<VersionedAnswer> {
   const { target, finalizer, known, only } = action;
   if (known !== undefined) {
-    // What the graph recorded saves the GET. If it is out of date the patch is refused, which is no failed attempt: nobody
-    // has read the object yet.
+    // The version and finalizers in the graph save the GET. If they are out of date, the patch is refused. This is no failed attempt,
+    // because nobody has read the object yet.
     const { resourceVersion, otherFinalizers } = known;
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: otherFinalizers });
     if (answer.answer !== 'conflict' && answer.answer !== 'invalid') return answer;
@@ -55,7 +55,7 @@ export async function removeFinalizer(
     const { resourceVersion, finalizers, deleting } = read.object;
     if (only !== undefined && resourceVersion !== only) return { answer: 'outdated' };
     if (!finalizers.includes(finalizer)) return { answer: 'accepted', unneeded: true, object: read.object };
-    // Whoever decided this had seen a deletion that a restored server knows nothing of (designs/0011).
+    // The decision rests on a deletion that a restored server does not know (designs/0011).
     if (!deleting) return { answer: 'outdated' };
     const others = finalizers.filter((name) => name !== finalizer);
     const answer = await patchFinalizers(context, target, { resourceVersion, finalizers: others });
@@ -78,7 +78,7 @@ function patchFinalizers(context: FinalizerContext, target: Target, remaining: R
   );
 }
 
-/** False when the collector stops meanwhile. */
+/** False if the collector stops meanwhile. */
 async function pause({ clock, random, stopping }: FinalizerContext, attempt: number): Promise<boolean> {
   const wait = WAITS_MS[attempt - 1] ?? 0;
   await sleepUnlessAborted(clock, wait * (1 + WAIT_JITTER * (2 * random.float() - 1)), stopping);

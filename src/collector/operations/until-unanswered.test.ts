@@ -25,7 +25,7 @@ it('COL-121 COL-002 sends nothing any more after a request that got no answer, a
   );
   await expect(send('late', () => answer(200))).rejects.toThrow('PATCH was not sent');
   expect([sent, round.isOver]).toEqual([['accepted', 'refused', 'under way', 'lost'], true]);
-  // What had been sent before is waited for.
+  // A request that was sent before is waited for.
   arrive?.(await answer(200));
   expect((await underWay).status).toBe(200);
 });

@@ -3,7 +3,7 @@ import type { Interceptor } from '../../client/rest/interceptor.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { withRefusal } from '../../client/rest/with-refusal.ts';
 
-/** A request of a round that was over before its turn came. It says nothing about the server, which was not asked. */
+/** The round of this request was over before the request was sent. The error says nothing about the server, which was not asked. */
 export class NotSentError extends TransportError {
   constructor(method: string, cause: Error) {
     super('aborted', `${method} was not sent: another request got no answer`, { cause });
@@ -11,11 +11,11 @@ export class NotSentError extends TransportError {
 }
 
 /**
- * The requests of one round: once one of them got no answer, none is sent any more. The server that answers the next may be another one,
- * restored from a backup, of which nobody has asked yet whether the round still makes sense (designs/0011).
+ * The requests of one round: once a request got no answer, no further one is sent. The server that answers the next request may be another
+ * one, restored from a backup. Nobody has checked yet whether the round still makes sense there (designs/0011).
  *
- * Asked when a request has its place among those under way, and once more by the transport when it sends: until then a request may have
- * waited for its turn of a rate, or for its connection. What was sent is waited for.
+ * This is checked when a request gets its place among those under way, and again when the transport sends it: until then the request may
+ * have waited for a rate limit, or for its connection. Requests that were sent are waited for.
  */
 export class UntilUnanswered {
   #failure: Error | undefined;

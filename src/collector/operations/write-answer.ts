@@ -14,25 +14,25 @@ import type { CallContext } from './call-context.ts';
 import { asError } from '../../base/errors/thrown.ts';
 import { NoObjectError, readMetadata } from './read-metadata.ts';
 
-/** What became of a write, with the object the server answered with or the error it gave. */
+/** The result of a write, with the object that the server returned or the error. */
 export interface WriteAnswer {
   readonly answer: WriteAnswerKind;
-  /** Accepted without a request: a read showed that what was wanted is so already. */
+  /** Accepted without a request: a read showed that the wanted state exists already. */
   readonly unneeded?: true;
   readonly object?: LiveObject;
   readonly error?: Error;
 }
 
-/** To a write that may rest on a version. */
+/** The answer to a write that may rest on a version. */
 export interface VersionedAnswer extends Omit<WriteAnswer, 'answer'> {
   readonly answer: VersionedAnswerKind;
 }
 
 /**
- * Makes the write and judges its answer. Never rejects: what is no answer is `failed`, and the write may have happened.
+ * Makes the write and judges its answer. Never rejects: without an answer the result is `failed`, and the write may have happened.
  *
- * A 404 with the object's name is a proof only of a read: admission stands before a write, and may not find something else that has the
- * same name (designs/0013). So the object is read, with one request more.
+ * A 404 with the object's name proves absence only if it answers a read: admission runs before a write, and may not find another object
+ * that has the same name (designs/0013). So the object is read, with one more request.
  */
 export async function answerOf(
   context: CallContext,
@@ -55,13 +55,14 @@ export async function answerOf(
 }
 
 /**
- * The answer to a write that rests on a version, if it does: a conflict is nothing that the server holds against it (designs/0012).
+ * The answer to a write that may rest on a version. If it does, a conflict is `outdated`: the server has no objection to the write itself
+ * (designs/0012).
  */
 export function restingOn(version: string | undefined, answer: WriteAnswer): VersionedAnswer {
   return version !== undefined && answer.answer === 'conflict' ? { ...answer, answer: 'outdated' } : answer;
 }
 
-/** `error`: the 404. If the read fails, that is what the write came to: perhaps nobody answers any more. */
+/** `error`: the 404. If the read fails, its error is the result of the write: perhaps nobody answers any more. */
 async function afterNotFound(context: CallContext, target: Target, error: StatusError): Promise<WriteAnswer> {
   const read = await readMetadata(context, target);
   if (read.state === 'error') return { answer: 'failed', error: read.error };

@@ -17,14 +17,14 @@ export const QUEUE_NAMES = {
 export interface QueueOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** The longest wait of a key that keeps failing, ms (BETTER-8); 1,000,000 is Kubernetes'. */
+  /** The longest retry delay of a key that keeps failing, ms (BETTER-8); 1,000,000 in Kubernetes. */
   readonly retryCapMs: number;
   readonly retry?: RetryOptions;
   /** See WorkQueueOptions. */
   readonly hashSeed?: number;
 }
 
-/** Told of a uid that is queued, where, and why. It is read only if somebody wants to know, and during the call. */
+/** Receives a uid that is queued, its queue, and the reason. Reads `queued` only on demand, and only during the call. */
 export type OnQueued = (queued: QueuedInto, reason: QueueReason) => void;
 
 export interface QueuedInto {
@@ -35,15 +35,15 @@ export interface QueuedInto {
 
 /** How soon a key that failed is tried again (COL-082, COL-201). */
 export interface RetryOptions {
-  /** After its first failure, doubled by each further one, ms; 5 unless given. */
+  /** The delay after the first failure, ms; 5 unless given. Each further failure doubles it. */
   readonly baseMs?: number;
-  /** Retries of a queue a second after a burst of so many; 10 and 100 unless given. */
+  /** Retries of a queue per second after a burst of `burst` retries; 10 and 100 unless given. */
   readonly ratePerSecond?: number;
   readonly burst?: number;
 }
 
 /**
- * What the workers take their keys from. Each holds a key at most once, never hands it to two workers, and is bounded by
+ * The queues from which the workers take their keys. Each queue holds a key at most once and never gives it to two workers. Its bound is
  * the number of uids in the graph (COL-081). There is no queue of graph changes: see designs/0002.
  */
 export interface Queues {

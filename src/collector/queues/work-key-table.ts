@@ -6,7 +6,7 @@ import { TextScratch } from '../graph/tables/text-scratch.ts';
 import { hashOfUid } from '../graph/tables/uid-index.ts';
 import { isVirtualKey, workKey, workKeyOfWords, type WorkKey } from './work-key.ts';
 
-/** What is read of an effect to queue its uid. */
+/** The fields of an effect that are read to queue its uid. */
 export type QueuedUid = Pick<EnqueueEffect, 'w0' | 'w1' | 'w2' | 'w3' | 'text' | 'as'>;
 
 /** A uid of the usual form, as the columns of an object have it. */
@@ -15,7 +15,7 @@ export type UidWords = Pick<ObjectColumns, 'uid0' | 'uid1' | 'uid2' | 'uid3'>;
 const NONE = -1;
 const INITIAL = 64;
 
-/** Words of a row: four of the uid, and these. */
+/** A row has six words: four of the uid, then these two. */
 const MARK = 4;
 /** The next row of the same bucket, or of the free list. */
 const NEXT = 5;
@@ -28,21 +28,21 @@ const VIRTUAL = 1;
 const NO_WORDS = 2;
 
 /**
- * The keys of a work queue as the words of their uids: 36 bytes a key, and no string as long as nobody works on it. At start-up every
- * owner that is listed after its dependents is queued once, and almost all are never worked on for more than a look.
+ * The keys of a work queue, stored as the words of their uids. A key takes 36 bytes, and has no string while no worker works on it. At
+ * start-up each owner that is listed after its dependents is queued once, and almost all of them need no more work than a short check.
  *
- * Hashing with chains, at most one key a bucket on average. Everybody can choose the uids of owner references, so the hash is seeded.
- * Growth is by doubling; it never shrinks: the bound is the largest number of keys there ever was.
+ * A hash table with chains, with at most one key per bucket on average. Anyone can choose the uids of owner references, so the hash is
+ * seeded. The table grows by doubling and never shrinks: its bound is the largest number of keys that it ever held.
  */
 export class WorkKeyTable implements KeyTable<WorkKey> {
   readonly #seed: number;
   #rows: Int32Array = new Int32Array(INITIAL * ROW);
-  /** First row of each bucket + 1, or 0. */
+  /** The first row of each bucket plus 1; 0 for an empty bucket. */
   #buckets: Int32Array = new Int32Array(INITIAL);
   #free = NONE;
   #end = 0;
   #size = 0;
-  /** Of uids of an unusual form. */
+  /** The keys of uids of an unusual form. */
   readonly #texts = new Map<WorkKey, KeyHandle>();
   readonly #textOf = new Map<KeyHandle, WorkKey>();
   readonly #scratch = new TextScratch();
@@ -70,7 +70,7 @@ export class WorkKeyTable implements KeyTable<WorkKey> {
     return handle;
   }
 
-  /** The same for `workKey(uid, as)`, which is not made. */
+  /** Acquires `workKey(uid, as)` without making that string. */
   acquireUid({ w0, w1, w2, w3, text, as }: QueuedUid): KeyHandle {
     if (text !== undefined) return this.acquire(workKey(text, as));
     return this.#acquireWords(w0, w1, w2, w3, as === 'virtual' ? VIRTUAL : OBSERVED);
@@ -83,7 +83,7 @@ export class WorkKeyTable implements KeyTable<WorkKey> {
     return this.#find(this.#bucketOf(w0, w1, w2, w3), w0, w1, w2, w3, mark);
   }
 
-  /** The handle of `workKey(uid, as)`, which is not made, or -1. */
+  /** The handle of `workKey(uid, as)`, or -1. That string is not made. */
   findWords({ uid0, uid1, uid2, uid3 }: UidWords, as: QueuedAs): KeyHandle {
     const mark = as === 'virtual' ? VIRTUAL : OBSERVED;
     const [w0, w1, w2, w3] = [uid0 | 0, uid1 | 0, uid2 | 0, uid3 | 0];
@@ -114,7 +114,7 @@ export class WorkKeyTable implements KeyTable<WorkKey> {
     this.#size--;
   }
 
-  /** Whether the uid of the key has words, which are then in `#words`. */
+  /** Whether the key's uid has words; they are then in `#words`. */
   #parse(key: WorkKey): boolean {
     const { bytes, start, end } = this.#scratch.encode(key);
     return this.#words.parse(bytes, isVirtualKey(key) ? start + 1 : start, end);
@@ -154,7 +154,7 @@ export class WorkKeyTable implements KeyTable<WorkKey> {
     return NONE;
   }
 
-  /** That of a uid, virtual or not. */
+  /** The bucket of a uid, virtual or not. */
   #bucketOf(w0: number, w1: number, w2: number, w3: number): number {
     return hashOfUid(w0, w1, w2, w3 ^ this.#seed) & (this.#buckets.length - 1);
   }

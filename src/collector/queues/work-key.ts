@@ -11,7 +11,7 @@ export function workKey(uid: Uid, as: QueuedAs): WorkKey {
   return as === 'virtual' ? VIRTUAL_MARK + uid : uid;
 }
 
-/** The same of a uid in words. */
+/** The key of a uid that is given as words. */
 export function workKeyOfWords(w0: number, w1: number, w2: number, w3: number, as: QueuedAs): WorkKey {
   return workKey(formatUuid(w0, w1, w2, w3), as);
 }

@@ -3,11 +3,11 @@ import type { WorkKey } from './work-key.ts';
 import { type QueuedUid, type UidWords, WorkKeyTable } from './work-key-table.ts';
 
 export interface WorkQueueOptions extends Omit<RateLimitingQueueOptions<WorkKey>, 'keys'> {
-  /** Any 32-bit number; a secret one keeps others from choosing uids that collide. */
+  /** Any 32-bit number. If it is secret, nobody can choose uids that collide. */
   readonly hashSeed?: number;
 }
 
-/** A queue of uids to look at. One that an effect names is added without making its key, which is a string: `addUid`. */
+/** A queue of uids to work on. `addUid` adds the uid of an effect without making its key, which is a string. */
 export class WorkQueue extends RateLimitingQueue<WorkKey> {
   readonly #table: WorkKeyTable;
 
@@ -17,7 +17,7 @@ export class WorkQueue extends RateLimitingQueue<WorkKey> {
     this.#table = table;
   }
 
-  /** `add(workKey(uid, as))`. */
+  /** Does `add(workKey(uid, as))` without making the key. */
   addUid(uid: QueuedUid): void {
     if (this.shuttingDown) return;
     const before = this.#table.size;
@@ -25,7 +25,7 @@ export class WorkQueue extends RateLimitingQueue<WorkKey> {
     this.admit(handle, this.#table.size > before ? 'new' : 'known');
   }
 
-  /** `wake` of both keys of a uid of which none is delayed, as every event of a cascade asks for it: no key is made. */
+  /** Does `wake` for both keys of a uid, when neither is delayed. Each event of a cascade calls it, so it makes no key. */
   wakeInWork(uid: UidWords): void {
     if (this.processing === 0) return;
     this.noteWakeUpOf(this.#table.findWords(uid, 'observed'));

@@ -1,10 +1,10 @@
 import type { GroupResourceName } from './deletable-resources.ts';
 
-/** What a change of an object of this resource may change for all others. */
+/** The effect that a change of an object of this resource may have on all others. */
 export type ConfigurationEffect =
-  /** Which resources are served (BETTER-3). */
+  /** The set of served resources (BETTER-3). */
   | 'discovery'
-  /** Which writes are accepted (BETTER-8). */
+  /** The set of accepted writes (BETTER-8). */
   | 'admission';
 
 const effects: ReadonlyMap<string, ConfigurationEffect> = new Map([

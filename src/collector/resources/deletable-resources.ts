@@ -1,7 +1,7 @@
 import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { MonitoredResource } from '../types/event.ts';
 
-/** What discovery says about a resource, as far as it matters here. */
+/** The facts from discovery about a resource that matter here. */
 export interface OfferedResource {
   /** Empty for the core group. */
   readonly group: string;
@@ -26,8 +26,8 @@ export const defaultIgnoredResources: readonly GroupResourceName[] = [
 const neededVerbs = ['delete', 'list', 'watch'] as const;
 
 /**
- * The resources to monitor, out of the server's preferred ones (COL-010): no subresources (COL-011), all of the needed
- * verbs (COL-012), a group/version that parses (COL-013), not ignored, whatever the version (COL-014).
+ * The server's preferred resources (COL-010) that are to be monitored. Each has all needed verbs (COL-012) and a group/version that parses
+ * (COL-013). Subresources (COL-011) and ignored resources, in any version (COL-014), are left out.
  */
 export function deletableResources<T extends OfferedResource>(
   preferred: readonly T[],
@@ -47,31 +47,31 @@ export function monitoredResourceOf(offered: OfferedResource): MonitoredResource
   return { apiVersion: apiVersionOf(offered), kind: offered.kind, resource: offered.resource };
 }
 
-/** Whatever the version (COL-014). */
+/** Ignores the version (COL-014). */
 export function sameName(a: GroupResourceName, b: GroupResourceName): boolean {
   return a.group === b.group && a.resource === b.resource;
 }
 
 /**
- * Whether objects of the one may be objects of the other: a resource in two versions (COL-05A), or a kind that two groups serve (COL-015).
- * Two resources of a kind in one version have objects of their own.
+ * Whether objects of one may be objects of the other: the same resource in two versions (COL-05A), or one kind that two groups serve
+ * (COL-015). Two resources of one kind in one version have separate objects.
  */
 export function mayShareObjects(a: OfferedResource, b: OfferedResource): boolean {
   return sameName(a, b) || (a.group !== b.group && a.kind === b.kind);
 }
 
 /**
- * One string a monitored resource: what the monitor set is keyed by. The kind is part of it, because a definition may
- * come back under its old name with another one, and the kind is what objects are recorded under (COL-045).
+ * The key of a monitored resource in the monitor set. The kind is part of it: a definition may come back under its old name with another
+ * kind, and objects are recorded under their kind (COL-045).
  */
 export function resourceKey({ group, version, resource, kind }: OfferedResource): string {
   return `${group}/${version}/${resource} (${kind})`;
 }
 
-/** What a plan has to know of a monitor that runs. */
+/** The state of a running monitor that a plan needs. */
 export interface RunningMonitor<T> {
   readonly resource: T;
-  /** It has shown everything once. */
+  /** It has shown all its objects once. */
   readonly synced: boolean;
   /** Its last list or watch failed. */
   readonly failing: boolean;
@@ -84,9 +84,9 @@ export interface ResourceChange<T> {
 }
 
 /**
- * What to start and what to stop (COL-021). Resources of group/versions that discovery could not read this time stay
- * if they are monitored and synced, and are dropped if they never synced (COL-019). Another version of one that stays has the same
- * objects: it is of use only if the one that stays does not work.
+ * The monitors to start and to stop (COL-021). If discovery could not read a group/version this time, its synced monitors stay, and those
+ * that never synced are stopped (COL-019). Another version of a resource that stays has the same objects, so it is started only if the one
+ * that stays fails.
  */
 export function planMonitors<T extends OfferedResource>(
   current: ReadonlyMap<string, RunningMonitor<T>>,

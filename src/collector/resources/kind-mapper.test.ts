@@ -56,7 +56,7 @@ describe('KindMapper', () => {
       expect(mapper.mapping('example.com/v1', 'Widget', resource)).toEqual(mapping);
     }
     expect(mapper.mapping('example.com/v2', 'Widget')).not.toHaveProperty('alsoElsewhere');
-    // What referred to an object of the resource that went still names the kind alone.
+    // References to objects of the removed resource still name only the kind.
     mapper.replace(new RestMapper([spares]));
     expect(mapper.mapping('example.com/v1', 'Widget')).toMatchObject({ resource: 'sparewidgets', alsoElsewhere: true });
     expect([mapper.mapping('example.com/v1', 'Widget', 'widgets'), mapper.unknown]).toEqual([undefined, 0]);

@@ -3,8 +3,8 @@ import type { RestMapper, RestMapping } from '../../api/meta/rest-mapper.ts';
 import type { KindMapping } from '../decide/target.ts';
 
 /**
- * What becomes of a reference in a version that is not served: it can not be resolved, as in Kubernetes (COL-118), or its owner is
- * looked for, by uid, in a version that is (BETTER-12).
+ * The treatment of a reference in a version that is not served. Either it cannot be resolved, as in Kubernetes (COL-118), or its owner is
+ * searched by uid in a version that is served (BETTER-12).
  */
 export type UnservedVersions = 'unresolved' | 'otherVersion';
 
@@ -13,29 +13,29 @@ const MOVED_FROM: ReadonlyMap<string, readonly string[]> = new Map([
   ['extensions', ['apps', 'networking.k8s.io', 'policy']],
 ]);
 
-/** Kinds asked for in vain that are remembered; with more of them, new ones wait for the next regular pass. */
+/** The most unknown kinds that are remembered. Beyond it, a new one waits for the next regular pass. */
 const MAX_UNKNOWN = 1000;
-/** Kinds that several resources have, or had at a time, that are remembered; of more, only those that several have now. */
+/** The most kinds that are remembered because several resources have or had them. Beyond it, only those that several have now. */
 const MAX_SPREAD = 1000;
 
 /**
- * From the kind that a reference names to the resource that calls are made on, in exactly the version it names
- * (COL-117), unless told otherwise. The mapper behind it is replaced after each discovery (COL-029).
+ * Maps the kind that a reference names to the resource for API calls, in exactly the version that the reference names (COL-117), unless
+ * configured otherwise. Each discovery replaces the underlying mapper (COL-029).
  */
 export class KindMapper {
   #mapper: RestMapper;
   readonly #onUnknown: () => void;
   readonly #unserved: UnservedVersions;
-  /** apiVersion and kind of look-ups that found nothing. Each is told once, or its retries would keep discovery busy. */
+  /** apiVersion and kind of lookups that found nothing. Each is reported once; otherwise its retries would keep discovery busy. */
   readonly #unknown = new Map<string, { readonly apiVersion: string; readonly kind: string }>();
   /**
-   * Kinds that several resources have, or had at a time. One that discovery does not offer any more may still have its objects, and who
-   * refers to them names the kind alone.
+   * Kinds that several resources have or had. A resource that discovery no longer offers may still have objects, and references to them
+   * name only the kind.
    */
   #spread: ReadonlySet<string> = new Set();
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /** `onUnknown` is told of a kind that is asked for the first time and not known, so that discovery can be read again soon. */
+  /** `onUnknown` is called when an unknown kind is requested for the first time, so that discovery can be read again soon. */
   constructor(mapper: RestMapper, onUnknown: () => void, unserved: UnservedVersions = 'unresolved') {
     this.#mapper = mapper;
     this.#onUnknown = onUnknown;
@@ -43,12 +43,12 @@ export class KindMapper {
     this.#rememberSpread();
   }
 
-  /** How many kinds were asked for in vain and are still not served. */
+  /** The number of kinds that were requested and are still not served. */
   get unknown(): number {
     return this.#unknown.size;
   }
 
-  /** When the pass of discovery began that this mapper rests on; monotonic, ms. */
+  /** The time when the discovery pass behind this mapper began; monotonic, ms. */
   get readAt(): number {
     return this.#readAt;
   }
@@ -63,7 +63,7 @@ export class KindMapper {
     }
   }
 
-  /** `resource`: the plural of the one that the object was seen in; undefined: it is only known by its kind. */
+  /** `resource`: the plural of the resource in which the object was seen; undefined if only its kind is known. */
   mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined {
     const found = this.#find(apiVersion, kind, resource);
     if (found === undefined) {
@@ -74,7 +74,7 @@ export class KindMapper {
     return resource === undefined && this.#isSpread(found) ? { ...mapping, alsoElsewhere: true } : mapping;
   }
 
-  /** Whether the mapper has the kind, without telling anybody that it is asked for. */
+  /** Whether the mapper knows the kind. Does not report an unknown kind, unlike `mapping`. */
   knows(apiVersion: string, kind: string): boolean {
     return this.#find(apiVersion, kind) !== undefined;
   }
@@ -90,7 +90,7 @@ export class KindMapper {
         .kindsInGroup({ group: each, kind })
         .filter((served) => resource === undefined || served.resource === resource);
       const [first] = versions;
-      // Two resources of one kind are two sets of objects: absence from one of them would prove nothing.
+      // Two resources of one kind have separate objects: absence from one of them would prove nothing.
       if (first !== undefined && versions.every(({ resource }) => resource === first.resource)) return first;
     }
     return undefined;

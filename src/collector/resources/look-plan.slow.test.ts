@@ -7,7 +7,7 @@ interface Change {
   readonly reason?: DiscoveryReason;
 }
 
-/** When the looks begin that these changes bring about. Each takes so long, and all succeed. */
+/** The start times of the refreshes that these changes cause. Each refresh takes `tookMs`, and all succeed. */
 function looks(changes: readonly Change[], { tookMs = 0 }: { readonly tookMs?: number } = {}): number[] {
   const plan = new LookPlan();
   const began: number[] = [];

@@ -1,43 +1,47 @@
 import type { DiscoveryReason } from '../types/reasons.ts';
 
-/** How long after the request the look begins, and how long after the last one at the earliest, ms. */
+/** The shortest time from the request to the discovery refresh, and from the start of the last refresh, ms. */
 interface Sooner {
   readonly afterMs: number;
   readonly apartMs: number;
 }
 
-/** A request of these may come from every retry of every object. */
+/** Each retry of each object may make such a request. */
 const SOONER: Readonly<Record<Exclude<DiscoveryReason, 'definitionChanged'>, Sooner>> = {
   unknownKind: { afterMs: 100, apartMs: 5000 },
   pathNotFound: { afterMs: 1000, apartMs: 10_000 },
 };
 
 /**
- * A change of a definition is rare, and waited for: a look comes after 50 ms. What the change brings about is there a little
- * later than the object that asks for it, and on some servers much later: half a second after the last change comes another.
+ * A definition changes rarely, and its change is waited for: a refresh follows after 50 ms. The effects of the change appear a little later
+ * than the changed object, and on some servers much later. So another refresh follows half a second after the last change.
  */
 const CHANGED = { afterMs: 50, againMs: 500 } as const;
 /**
- * However many definitions change, however often: ten looks, and two more a second. Two of them are 100 ms apart, or four
- * times what the last one took if that is more, up to a second: a server of many thousand definitions has more to tell.
+ * The limit for any number of changed definitions: ten refreshes, and two more per second. Two refreshes start at least 100 ms apart. If
+ * four times the duration of the last one is longer, that counts instead, up to one second: a server with many thousand definitions has
+ * more to send.
  */
 const BOUND = { burst: 10, everyMs: 500, apartMs: 100, apartTimes: 4, mostApartMs: 1000 } as const;
 
-/** When discovery is looked at sooner than after a period. Does nothing by itself: is told what happens, all times in ms. */
+/**
+ * Plans the discovery refreshes that come before the period is over. Does nothing by itself: the caller reports each event. All times in
+ * ms.
+ */
 export class LookPlan {
   #beganAt = Number.NEGATIVE_INFINITY;
   #tookMs = 0;
-  /** Each look costs {@link BOUND} `everyMs` of time to come. */
+  /** Each refresh moves this time on by {@link BOUND} `everyMs`. */
   #paidUntil = Number.NEGATIVE_INFINITY;
-  /** Set while what a changed definition brings about may not have been seen yet. */
+  /** Set while the effects of a changed definition may not have been seen yet. */
   #againAt: number | undefined;
 
-  /** A definition has changed, and no look has succeeded that was late enough to show all that comes of it. */
+  /** A definition has changed, and no refresh has yet succeeded that was late enough to show all its effects. */
   get expectsChange(): boolean {
     return this.#againAt !== undefined;
   }
 
-  /** A look is asked for. Answers when it may begin. */
+  /** Requests a refresh. Returns when it may begin. */
   sooner(reason: DiscoveryReason, now: number): number {
     if (reason === 'definitionChanged') {
       this.#againAt = now + CHANGED.againMs;
@@ -52,7 +56,7 @@ export class LookPlan {
     this.#paidUntil = Math.max(this.#paidUntil, now) + BOUND.everyMs;
   }
 
-  /** The look has succeeded. Answers when the next one is to begin, infinity if nothing is expected. */
+  /** The refresh has succeeded. Returns when the next one is to begin; infinity if nothing is expected. */
   succeeded(now: number): number {
     this.#tookMs = now - this.#beganAt;
     if (this.#againAt !== undefined && this.#againAt <= this.#beganAt) this.#againAt = undefined;

@@ -1,24 +1,24 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { defaultIgnoredResources, type GroupResourceName, sameName } from './deletable-resources.ts';
 
-/** What discovery says of the names of a resource. */
+/** The names of a resource in discovery. */
 export interface NamedResource extends GroupResourceName {
-  /** Empty where the server does not say it. */
+  /** Empty if the server does not provide it. */
   readonly singular: string;
   readonly kind: string;
 }
 
-/** A resource that is to be left alone, and that the server does not have: nothing is left alone for it. */
+/** A resource that is to be ignored but that the server does not have: the entry has no effect. */
 export interface UnofferedEntry {
   /** As it is written: `apps/replicasets`, `secrets`. */
   readonly entry: string;
-  /** What is served, and may have been meant; in the entry's own group, if there is any. */
+  /** The served resources that may have been meant; those of the entry's own group, if there are any. */
   readonly meant: readonly string[];
 }
 
 /**
- * The entries that name nothing which is served (COL-014). Of Events nobody asked; of a group that could not be read in some version
- * nobody knows.
+ * The entries that match no served resource (COL-014). Left out are the default entries for Events, which nobody configured, and entries of
+ * a group with an unread version, because nobody knows whether they match.
  */
 export function unofferedEntries(
   ignored: readonly GroupResourceName[],

@@ -2,12 +2,16 @@ import type { AcceptedEnd } from '../decide/gather-facts.ts';
 import type { Uid } from '../types/identity.ts';
 
 /**
- * The last so many are known, and at most as many before them: those of the fastest cascade's last few tenths of a second. One that is
- * forgotten costs a request, if its object is queued once more. Two halves instead of an order of all, because each delete passes here.
+ * The newest accepted writes are remembered: this many, and at most as many older ones. In the fastest cascade these are the writes of the
+ * last few tenths of a second. If a write is forgotten and its object is queued again, that costs one request. Two halves are kept instead
+ * of an order of all writes, because each delete passes here.
  */
 const HALF = 2048;
 
-/** A deletion that has not been shown for so long may not come: a server may accept a delete and carry it out later, or never. */
+/**
+ * If the watch has not shown a deletion after this time, it may never show it: a server may accept a delete and carry it out later, or
+ * never.
+ */
 const SHOWN_WITHIN_MS = 10_000;
 
 interface TimedEnd extends AcceptedEnd {
@@ -15,9 +19,10 @@ interface TimedEnd extends AcceptedEnd {
 }
 
 /**
- * Objects whose DELETE, or the removal of whose foregroundDeletion finalizer, the server has accepted. As long as the graph still has
- * the version that the write rested on, its watch event is on its way, and the same write again would be for nothing (BETTER-9): small
- * families would cost nearly twice their number, because an owner that waits queues its dependents while these are being deleted.
+ * Objects whose deletion the server has accepted: a DELETE, or the removal of the foregroundDeletion finalizer. The same write again would
+ * be for nothing while the graph still has the version that the write rested on: its watch event is on its way (BETTER-9). Without this,
+ * small families would cost nearly twice their number of requests, because an owner that waits queues its dependents while these are being
+ * deleted.
  *
  * Times are monotonic, ms.
  */
@@ -35,7 +40,7 @@ export class AcceptedDeletions {
     this.#newest = at;
   }
 
-  /** Known ones, and those that have been known too long and were not pushed out yet. */
+  /** The number of remembered writes, including those that are too old to count but are not removed yet. */
   get size(): number {
     return this.#last.size + this.#before.size;
   }
@@ -46,12 +51,12 @@ export class AcceptedDeletions {
     return end !== undefined && now - end.at < SHOWN_WITHIN_MS ? end : undefined;
   }
 
-  /** Forgets all if none of them counts any more: a collector at rest keeps no trace of the last cascade. */
+  /** Forgets all writes if none of them counts any more, so that an idle collector keeps no trace of the last cascade. */
   forgetOld(now: number): void {
     if (now - this.#newest >= SHOWN_WITHIN_MS) this.forgetAll();
   }
 
-  /** The server may have gone back in time: then the writes that it accepted have not happened. */
+  /** Forgets all writes. The server may have gone back in time, and then the writes that it accepted have not happened. */
   forgetAll(): void {
     this.#last = new Map();
     this.#before = new Map();

@@ -2,24 +2,25 @@ import { Lru } from '../../base/collections/lru.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Uid } from '../types/identity.ts';
 
-/** As many as accepted deletions. */
+/** The same number as accepted deletions. */
 const CAPACITY = 4096;
 
 /**
- * Objects whose keys were forgotten because of something newer than what the graph has: a write that the server accepted, or what a read
- * showed. Its watch event will come, and queues whatever is left to do. If the server is away meanwhile it may never come: a server that was
- * restored from a backup may have the object at the very version that the graph has, and nothing that it shows is a change (designs/0011).
+ * Objects whose keys were forgotten although the graph is not up to date: the server accepted a write, or a read showed a newer version.
+ * The watch event of that change will come, and queues the work that is left. If the server is away meanwhile, the event may never come. A
+ * server that was restored from a backup may have the object at exactly the version of the graph, so that its watch shows no change
+ * (designs/0011).
  */
 export class AwaitedEvents {
   readonly #graph: Pick<Graph, 'versionOf'>;
-  /** By uid: the lowest version that the event can be of. An older event, which may be under way as well, is another one. */
+  /** By uid: the lowest version that the awaited event can have. An older event may be under way too, but is not the awaited one. */
   readonly #versions = new Lru<Uid, number>({ capacity: CAPACITY });
 
   constructor(graph: Pick<Graph, 'versionOf'>) {
     this.#graph = graph;
   }
 
-  /** Known ones, and those whose event has come since. */
+  /** The number of objects, including those whose event has come since. */
   get size(): number {
     return this.#versions.size;
   }
@@ -28,20 +29,21 @@ export class AwaitedEvents {
   noteRead(uid: Uid, version: number): void {
     const recorded = this.#graph.versionOf(uid);
     if (version > recorded) this.#versions.set(uid, version);
-    // The server has gone back, and the graph will hear of it.
+    // The server has gone back in time, and the watch will show that to the graph.
     if (version < recorded) this.#versions.set(uid, recorded + 1);
   }
 
   /**
-   * A write was answered that rests on this version of the object, or on the version of the graph if that is newer or the version is NaN.
-   * Changes in between are not known. Nothing is awaited of an object that the graph does not have: whatever is shown of it queues it.
+   * The server answered a write that rests on this version of the object, or on the version of the graph if that is newer or `version` is
+   * NaN. Changes in between are not known. No event is awaited for an object that the graph does not have: any event that shows the object
+   * queues it.
    */
   noteWritten(uid: Uid, version: number): void {
     const recorded = this.#graph.versionOf(uid);
     if (!Number.isNaN(recorded)) this.#versions.set(uid, 1 + (version > recorded ? version : recorded));
   }
 
-  /** Those whose event has not come. None is known afterwards. */
+  /** Returns the objects whose event has not come, and forgets all objects. */
   take(): Uid[] {
     this.forgetShown();
     const awaited = [...this.#versions.entries()].map(([uid]) => uid);
@@ -49,7 +51,7 @@ export class AwaitedEvents {
     return awaited;
   }
 
-  /** Forgets those whose event has come. */
+  /** Forgets the objects whose event has come. */
   forgetShown(): void {
     for (const [uid, version] of this.#versions.entries()) {
       const isAwaited = this.#graph.versionOf(uid) < version;

@@ -6,14 +6,14 @@ import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
 import type { Interceptor, Send } from '../../client/rest/interceptor.ts';
 import { TransportError } from '../../client/http/transport.ts';
 
-/** Every cluster has it, and its uid is the cluster's for as long as the cluster lives. */
+/** Every cluster has this namespace. Its uid identifies the cluster for as long as the cluster lives. */
 const PATH = '/api/v1/namespaces/kube-system';
-/** A write goes without a new look if the last one was so short ago and no request has failed since, ms. */
+/** A write needs no new identity read if the last one began within this time and no request has failed since, ms. */
 const FRESH_MS = 2000;
-/** A read of it that takes longer is given up, ms. */
+/** An identity read that takes longer is given up, ms. */
 const LOOK_MS = 10_000;
 
-/** The server behind the address is of another cluster than at the start. Nothing more is written. */
+/** The server behind the address belongs to another cluster than at the start. Nothing more is written. */
 export class ForeignClusterError extends TransportError {
   constructor(expected: string, met: string) {
     super(
@@ -27,24 +27,24 @@ export class ForeignClusterError extends TransportError {
 
 /** Parts of a {@link ClusterIdentity}. */
 export interface ClusterIdentityOptions {
-  /** Times how long an answer about the cluster counts. */
+  /** Measures how long an answer about the cluster counts. */
   readonly clock: Clock;
   /** Receives the warning that the cluster may not be read. */
   readonly logger: Logger;
 }
 
 /**
- * Holds all requests to one cluster. Each new connection is asked for the identity of its cluster before anything else goes over it.
- * Before a list, a watch or a 404 is handed on, the identity of the cluster is read in a request that begins after that answer. Before a
- * write it was read within two seconds, and after the last request that failed. Requests at the same time share one read. When the
- * namespace may not be read, the identity stays unknown, and a warning says so once.
+ * Checks that all requests reach the same cluster. Each new connection is asked for the identity of its cluster before anything else is
+ * sent over it. Before a list, a watch or a 404 is handed on, the identity is read in a request that begins after that answer. Before a
+ * write, the identity must have been read within two seconds, and after the last request that failed. Concurrent requests share one read.
+ * If the namespace may not be read, the identity stays unknown, and one warning says so.
  */
 export class ClusterIdentity implements Greeting {
   readonly #options: ClusterIdentityOptions;
   #expected: string | undefined;
   readonly #foreign = new AbortController();
   #unknown = false;
-  /** The look that is under way, and the one that begins after it. */
+  /** The identity read that is under way, and the one that begins after it. */
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #freshUntil = Number.NEGATIVE_INFINITY;
@@ -54,12 +54,12 @@ export class ClusterIdentity implements Greeting {
     this.#options = options;
   }
 
-  /** Aborted with a {@link ForeignClusterError} once an answer of another cluster was met: nothing is sent any more. */
+  /** Aborted with a {@link ForeignClusterError} once another cluster has answered. Nothing is sent any more. */
   get foreign(): AbortSignal {
     return this.#foreign.signal;
   }
 
-  /** A new connection: who is at its other side? */
+  /** Asks a new connection which cluster is at its other side. */
   greet(send: Send): Promise<void> {
     return this.#look(send);
   }
@@ -76,7 +76,7 @@ export class ClusterIdentity implements Greeting {
     }
     const response = await this.#send(request, next);
     if (!isEvidence(request, response)) {
-      // A write may rest on what was read, and on another uid than expected as on a 404.
+      // A write may rest on this answer: a read that shows another uid than expected counts like a 404.
       this.#freshUntil = Number.NEGATIVE_INFINITY;
       return response;
     }
@@ -93,13 +93,13 @@ export class ClusterIdentity implements Greeting {
     try {
       return await next(request);
     } catch (error) {
-      // Whoever answers next may be another one.
+      // Another server may answer the next request.
       if (!(error instanceof TransportError) || error.code !== 'aborted') this.#freshUntil = Number.NEGATIVE_INFINITY;
       throw error;
     }
   }
 
-  /** A look that begins now or later: the one under way may have been answered before. */
+  /** Reads the identity in a request that begins now or later. The read under way may have been answered before now. */
   #lookAfterNow(next: Send): Promise<void> {
     this.#next ??= (this.#running ?? Promise.resolve())
       .catch(() => undefined)
@@ -135,7 +135,7 @@ export class ClusterIdentity implements Greeting {
     this.#freshUntil = began + FRESH_MS;
   }
 
-  /** Once it was known, an answer without it is none. */
+  /** Handles an answer without the identity. It is an error if the identity was known before. */
   #notTold(status: number, began: number): void {
     if (this.#expected !== undefined || status >= 500) {
       throw new TransportError(
@@ -151,7 +151,7 @@ export class ClusterIdentity implements Greeting {
   }
 }
 
-/** What is learnt from it that the graph goes by: lists and watches, and absences. */
+/** Whether the graph relies on this answer: lists, watches, and absences. */
 function isEvidence({ target }: HttpRequest, { status }: HttpResponse): boolean {
   return status === 404 || (status < 300 && /[?&](?:watch=true|limit=)/.test(target));
 }

@@ -1,28 +1,28 @@
 import type { MonitoredResource, VanishLimit } from '../types/event.ts';
 
-/** From so many objects on, and from this share of a resource on, one list is not believed. */
+/** One list is not believed if it lacks at least this many objects and at least this share of its resource. */
 export const DEFAULT_VANISH_LIMIT: VanishLimit = { objects: 50, share: 0.2 };
 
-/** What is known of a resource of which too much vanished at once. */
+/** A resource of which too many objects vanished at once. */
 export interface HeldAbsence {
   readonly resource: MonitoredResource;
   readonly missing: number;
   readonly known: number;
 }
 
-/** How a hold ended: the list after it lacked the same again, or showed most of it. */
+/** How a hold ended: the next list lacked the same objects again, or showed most of them. */
 export type HoldEnd = 'confirmed' | 'refuted';
 
 interface Hold extends HeldAbsence {
-  /** `held`: nothing is believed. `asked`: the next list is the second opinion. */
+  /** `held`: no absence is believed. `asked`: the next list confirms or refutes the absences. */
   readonly state: 'held' | 'asked';
-  /** The list that ends now lacked too much again. */
+  /** The list that is ending now lacked too much again. */
   readonly again: boolean;
 }
 
 /**
- * Resources of which more vanished from one list than a list may tell. Nothing is deleted because of what is missing until a second list,
- * a while later, lacks it too, and each owner was read. Pure. Bound: one entry for each resource.
+ * Resources of which more objects vanished in one list than one list can prove. Nothing is deleted because of the missing objects until a
+ * second, later list lacks them too and each owner was read. Pure. Bound: one entry for each resource.
  *
  * | state | list lacks too much | list is complete otherwise | {@link HeldAbsences.ask} |
  * | --- | --- | --- | --- |
@@ -46,14 +46,14 @@ export class HeldAbsences {
     return [...this.#holds.values()];
   }
 
-  /** How much the list that ends now may lack; undefined: whatever it lacks is believed to have vanished, and read. */
+  /** How much the list that is ending now may lack. Undefined: every object that it lacks is taken as vanished, and is read. */
   limitOf(resource: MonitoredResource): VanishLimit | undefined {
     const hold = this.#holds.get(keyOf(resource));
     if (hold !== undefined) this.#holds.set(keyOf(resource), { ...hold, again: false });
     return hold?.state === 'asked' ? undefined : this.#limit;
   }
 
-  /** A list lacked more than that. `goesOn`: as the one before. */
+  /** A list lacked more than its limit. `goesOn`: the list before it did too. */
   begin(absence: HeldAbsence): 'begins' | 'goesOn' {
     const key = keyOf(absence.resource);
     const before = this.#holds.get(key);
@@ -67,7 +67,10 @@ export class HeldAbsences {
     if (hold !== undefined) this.#holds.set(keyOf(resource), { ...hold, state: 'asked' });
   }
 
-  /** A list of the resource has ended, after {@link HeldAbsences.begin} if it lacked too much. Answers whether that ended a hold. */
+  /**
+   * A list of the resource has ended, after {@link HeldAbsences.begin} if it lacked too much. Returns how a hold ended, or undefined if
+   * none did.
+   */
   listed(resource: MonitoredResource): HoldEnd | undefined {
     const hold = this.#holds.get(keyOf(resource));
     if (hold === undefined || hold.again) return undefined;
@@ -80,7 +83,7 @@ export class HeldAbsences {
     this.#holds.delete(keyOf(resource));
   }
 
-  /** Whether nothing is believed about the absence of objects of this kind. */
+  /** Whether no absence of an object of this kind is believed. */
   holds(apiVersion: string, kind: string): boolean {
     if (this.#holds.size === 0) return false;
     return this.all.some(({ resource }) => resource.kind === kind && resource.apiVersion === apiVersion);

@@ -15,17 +15,17 @@ export interface HeldListsOptions {
   readonly absences: HeldAbsences;
   readonly monitors: () => {
     readonly resources: readonly OfferedResource[];
-    /** Lists each of these anew, of the same history. */
+    /** Lists each of these resources anew. The history of the server is the same. */
     restart(isMeant: (resource: OfferedResource) => boolean, history: 'sameHistory'): unknown;
   };
 }
 
-/** A list that lacked too much is repeated so much later, ms. */
+/** A list that lacked too much is repeated after this time, ms. */
 const CONFIRM_MS = 10_000;
-/** Where Events about the collector itself are shown. */
+/** The object on which Events about the collector itself are shown. */
 const KUBE_SYSTEM = { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: 'kube-system', uid: '' } as const;
 
-/** Lists that lacked more than one list may: holds what they say, warns of it, and has them repeated. */
+/** Handles lists that lacked more objects than one list can prove: holds their absences, warns, and has the lists repeated. */
 export class HeldLists {
   readonly #options: HeldListsOptions;
   readonly #relists: Relists;
@@ -43,12 +43,12 @@ export class HeldLists {
     });
   }
 
-  /** No list is held, and none is to be repeated. */
+  /** Whether no list is held and none is to be repeated. */
   get settled(): boolean {
     return this.#options.absences.size === 0 && this.#relists.size === 0;
   }
 
-  /** Until a second list, a while later, lacks the same objects. */
+  /** A list lacked too much. Its absences are not believed until a second list, a while later, lacks the same objects. */
   readonly held = ({ resource, missing, known }: HeldAbsencesEffect): void => {
     if (this.#options.absences.begin({ resource, missing, known }) === 'goesOn') return;
     const { logger, recorder } = this.#options;

@@ -3,13 +3,13 @@ import { NoStatusError } from '../../client/codec/status-decoder.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 import type { OutageScope } from '../types/monitor-event.ts';
 
-/** kube-aggregator sends one of these as plain text when the server of a group is away, or when it does not reach that server. */
+/** kube-aggregator sends one of these texts as plain text when the server of a group is away, or when it cannot reach that server. */
 const AWAY = /^(?:service unavailable\n?$|error trying to reach service: )/;
 
 /**
- * Whether the server itself sent this error: it was there then, and is the one it was. No answer, a page of something in between, and 5xx,
- * which also stands for a server that is away, leave open which server answers next: a backup may have been restored meanwhile
- * (designs/0011).
+ * Whether the server itself sent this error: then it was reachable, and it is the same server as before. Otherwise another server may
+ * answer next, because a backup may have been restored meanwhile (designs/0011). This holds for no answer, for a page of something in
+ * between, and for 5xx, which also stands for a server that is away.
  */
 export function isAnswer(error: Error): boolean {
   return error instanceof StatusError && (error.code < 500 || hasStatusCause(error, 'ResourceVersionTooLarge'));
@@ -20,7 +20,9 @@ export function outageOfCall(error: Error, apiVersion: string): OutageScope | un
   return isAnswer(error) ? undefined : scopeOf(error, apiVersion);
 }
 
-/** The same for a failed list or watch. The first failure may stand for more than itself; a repeated one does not. */
+/**
+ * The outage that a failed list or watch shows. The first failure may mean that other servers are away too; a repeated failure does not.
+ */
 export function outageOfWatch(
   error: Error,
   apiVersion: string,
@@ -31,8 +33,8 @@ export function outageOfWatch(
 }
 
 /**
- * Whether a failed list or watch says nothing about other kinds: the server answered it, and the kind may be a custom one, whose conversion
- * webhook can fail by itself. The kinds of kube-apiserver show when kube-apiserver is away.
+ * Whether a failed list or watch says nothing about other kinds: the server answered it, and the kind may be a custom one. The conversion
+ * webhook of a custom kind can fail by itself. If kube-apiserver is away, its own kinds show that.
  */
 export function concernsOneKind(error: Error, apiVersion: string): boolean {
   if (error instanceof NoStatusError) return false;
@@ -40,8 +42,9 @@ export function concernsOneKind(error: Error, apiVersion: string): boolean {
 }
 
 /**
- * All servers, but for one case: kube-apiserver is there, and says itself that it does not reach the server behind the group. It says so of
- * no resource that it has, custom ones included, and says it for as long as that server is away: nothing follows for its own resources.
+ * All servers are affected, except in one case: kube-apiserver is there, and says itself that it cannot reach the server behind the group.
+ * It never says so of a resource that it serves itself, custom ones included. It says so for as long as that server is away, so nothing
+ * follows for its own resources.
  */
 function scopeOf(error: Error, apiVersion: string): OutageScope {
   if (isServedByKubeApiserver(apiVersion) || !(error instanceof NoStatusError)) return 'all';

@@ -24,7 +24,7 @@ export interface OutagesOptions {
   readonly onQueued: OnQueued;
 }
 
-/** Carries out what follows for the graph, the queues and the monitors when a server was away, or went back in time. Keeps no state. */
+/** Updates the graph, the queues and the monitors after a server was away or went back in time. Keeps no state. */
 export class Outages {
   readonly #options: OutagesOptions;
 
@@ -43,7 +43,7 @@ export class Outages {
     this.#lookAgain(this.#options.trust.watchRecovered());
   }
 
-  /** The server forgot what it had shown: uids that went may be alive again, so that every absence is a question. */
+  /** The server forgot what it had shown. Deleted uids may be alive again, so every absence must be proven anew. */
   historyReset(offered: OfferedResource, evidence: HistoryEvidence): void {
     const { clock, logger, trust, absentOwners, apply, restart, resetRecords } = this.#options;
     const resource = resourceKey(offered);

@@ -7,12 +7,12 @@ export interface RelistsOptions {
   readonly list: (key: string) => void;
 }
 
-/** Before the first list of a resource that was contradicted, and at most, ms. */
+/** The wait before the first list of a contradicted resource, and the longest wait, ms. */
 const FIRST_MS = 1000;
 const CAP_MS = 60_000;
-/** Without a contradiction for so long it begins anew, ms. */
+/** After this time without a contradiction the waits begin anew with the first, ms. */
 const CALM_MS = 300_000;
-/** Resources of which the last wait is known. */
+/** The last wait is remembered for at most this many resources. */
 const MAX_RESOURCES = 1000;
 
 interface Wait {
@@ -21,8 +21,8 @@ interface Wait {
 }
 
 /**
- * Lists a resource anew after a read and its watch, or its list, said different things. Each time twice as much later, as long as they go on
- * to differ: a server whose answers differ for ever costs one list a minute. Bound: one timer for each resource.
+ * Lists a resource anew after a read disagreed with the watch or the list of the resource. The wait doubles each time, as long as they keep
+ * disagreeing: a server whose answers differ for ever costs one list a minute. Bound: one timer for each resource.
  */
 export class Relists {
   readonly #options: RelistsOptions;
@@ -33,12 +33,12 @@ export class Relists {
     this.#options = options;
   }
 
-  /** How many are to come. */
+  /** The number of lists that are still to come. */
   get size(): number {
     return this.#timers.size;
   }
 
-  /** `afterMs`: exactly then, and none sooner. */
+  /** `afterMs`: the list begins after exactly this time, and not sooner. */
   ask(key: string, afterMs = this.#nextWait(key)): void {
     if (this.#timers.has(key)) return;
     const { clock, list } = this.#options;

@@ -5,25 +5,25 @@ import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.t
 import type { HistoryEvidence } from '../types/monitor-event.ts';
 
 /**
- * The lists that an evidence calls for. `server`: everything. `resource`: what showed it. `asListed`: nothing, because it was shown
- * by a list, which has come to its end.
+ * The resources that are listed anew after evidence of a replaced history. `server`: all of them. `resource`: only the one that showed it.
+ * `asListed`: none, because a list showed it, and that list is complete.
  */
 export type ResetScope = 'server' | 'resource' | 'asListed';
 
-/** What another resource than kube-apiserver's shows has everything listed anew once in this time, ms. */
+/** A resource that kube-apiserver does not serve itself can have everything listed anew once in this time, ms. */
 const ONCE_IN_MS = 3_600_000;
-/** Resources of which is known when they last did. One that is forgotten may do it once more. */
+/** The last time is remembered for at most this many resources. A resource that is forgotten may have everything listed anew once more. */
 const MAX_RESOURCES = 1000;
 
 /**
- * How far it goes that a history was replaced. What kube-apiserver itself serves speaks for all that it serves. Of any other resource
- * nobody can tell whether it is a custom one, of the same storage, or of a server beside it, that counts as it likes and may show an older
- * state every few minutes; such a server must not hold up the others. So a lower version of it says nothing about the others, which show
- * it by themselves. That a deletion is taken back may be the only thing that is ever seen of a restore, and counts for all; of one
- * resource once an hour.
+ * Decides how much is listed anew when a history was replaced. Evidence from a resource of kube-apiserver itself counts for all that it
+ * serves. Any other resource may be a custom one in the same storage, or belong to an extension server. Such a server counts versions as it
+ * likes, may show an older state every few minutes, and must not hold up the others. So a lower version of such a resource says nothing
+ * about other resources: they show a restore themselves. But a deletion that is taken back may be the only sign of a restore. It counts for
+ * all resources, at most once an hour for each resource that shows it.
  */
 export class ResetScopes {
-  /** When everything was listed anew because of this resource. */
+  /** By resource: when everything was last listed anew because of it. */
   readonly #last = new Lru<string, number>({ capacity: MAX_RESOURCES });
 
   /** `now`: monotonic, ms. */

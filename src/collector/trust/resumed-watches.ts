@@ -3,36 +3,37 @@ import type { Logger } from '../../base/logs/logger.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 
-/** Between two questions, ms. */
+/** The shortest time between two questions, ms. */
 const APART_MS = 10_000;
 
 /** A watch that the server answered after a failure, and that has shown nothing since. */
 export interface ResumedWatch {
   readonly offered: OfferedResource;
-  /** From which it goes on. */
+  /** The version from which the watch continues. */
   readonly version: number;
-  /** The server is at a lower one. */
+  /** Called when the server is at a lower version. */
   readonly onOlder: () => void;
 }
 
 export interface ResumedWatchesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** At which version the server is, of this resource. */
+  /** Reads at which version of this resource the server is. */
   readonly ask: (offered: OfferedResource, signal: AbortSignal) => Promise<number>;
 }
 
 /**
- * Asks whether a server that was away has gone back in time (designs/0011). One that has answers a watch from a version that it has not
- * come to yet, and says nothing until it has: nobody would learn of the restore.
+ * Asks whether a server that was away has gone back in time (designs/0011). Such a server accepts a watch from a version that it has not
+ * reached yet, and sends nothing until it has. Without the question nobody would learn of the restore.
  *
- * One question for all watches that have come back, about the one with the highest version: they are those of one storage. One at a
- * time, at most every 10 s, as long as one waits that has shown nothing; and none without a failure.
+ * One question serves all watches that have come back: it asks about the watch with the highest version, because the watches share one
+ * storage. One question runs at a time, at most every 10 s, as long as a watch waits that has shown nothing. Without a failure none is
+ * asked.
  */
 export class ResumedWatches {
   readonly #options: ResumedWatchesOptions;
   readonly #stopping = new AbortController();
-  /** By resource. At most one a monitor. */
+  /** By resource. At most one for each monitor. */
   readonly #waiting = new Map<string, ResumedWatch>();
   #timer: Timer | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -48,7 +49,7 @@ export class ResumedWatches {
     this.#arm();
   }
 
-  /** Its watch has shown something, has failed again, or is over. */
+  /** The watch of this resource has shown something, has failed again, or is over. */
   forget(offered: OfferedResource): void {
     this.#waiting.delete(resourceKey(offered));
     if (this.#waiting.size > 0) return;

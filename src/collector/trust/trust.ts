@@ -17,7 +17,7 @@ import { WatchedKinds, type WatchState } from './watched-kinds.ts';
 
 export interface TrustOptions {
   readonly graph: Pick<Graph, 'versionOf'>;
-  /** The queue whose keys the calls are made for. */
+  /** The queue with the keys that calls are made for. */
   readonly queue: KeysInQueue;
   readonly watches: () => Iterable<WatchState>;
   /** See GarbageCollectorOptions. */
@@ -28,22 +28,22 @@ export interface TrustOptions {
 const SETTLES_MS = 10_000;
 
 /**
- * What may be believed after an outage, a relist, or a server that went back in time: a state machine without I/O (SPEC.md has its table).
- * An outage begins a new epoch; absences that were proven before it are questions from then on.
+ * Decides what may be believed after an outage, a relist, or a server that went back in time: a state machine without I/O (SPEC.md has its
+ * table). An outage begins a new epoch. Absences that were proven before it must be proven again.
  *
  * All times are monotonic, ms.
  */
 export class Trust {
   #epoch = FIRST_EPOCH;
-  /** Of the last outage that may have been of kube-apiserver. */
+  /** The epoch of the last outage that may have been of kube-apiserver. */
   #epochOfAll = FIRST_EPOCH;
-  /** When a watch of what kube-apiserver serves itself failed last. */
+  /** When a watch of a resource that kube-apiserver itself serves last failed. */
   #failedAt = Number.NEGATIVE_INFINITY;
   readonly #deletions = new AcceptedDeletions();
   readonly #events: AwaitedEvents;
   readonly #unanswered: UnansweredKeys;
   readonly #resets = new ResetScopes();
-  /** Lists that lacked too much. */
+  /** Absences from lists that lacked too much. */
   readonly absences: HeldAbsences;
   /** The state of the watches. */
   readonly kinds: WatchedKinds;
@@ -55,7 +55,7 @@ export class Trust {
     this.kinds = new WatchedKinds(watches);
   }
 
-  /** Whoever reads takes the epoch before, and notes with it the absence that the read proves. */
+  /** The present epoch. Take it before a read, and note the absence that the read proves with it. */
   get epoch(): Epoch {
     return this.#epoch;
   }
@@ -81,14 +81,17 @@ export class Trust {
   }
 
   /**
-   * Whether a pass of discovery that began at `readAt` says what the server of now offers (designs/0011). A kind that such a pass lacks was
-   * not brought back with a backup. `unansweredAt`: of the key that is decided about.
+   * Whether a pass of discovery that began at `readAt` shows what the present server offers (designs/0011). Then a kind that the pass lacks
+   * was not brought back with a backup. `unansweredAt`: for the key that is being decided.
    */
   mayBelieveDiscovery(readAt: number, unansweredAt = Number.NEGATIVE_INFINITY): boolean {
     return readAt >= SETTLES_MS + Math.max(this.#failedAt, unansweredAt);
   }
 
-  /** When the last call for this key got no answer: then neither the graph nor older proofs count for it. Undefined: it got one. */
+  /**
+   * When the last call for this key got no answer: then neither the graph nor older proofs count for the key. Undefined: the last call was
+   * answered.
+   */
   unansweredAt(key: WorkKey): number | undefined {
     return this.#unanswered.of(key);
   }
@@ -98,15 +101,18 @@ export class Trust {
     return this.#deletions.of(uid, now);
   }
 
-  /** A list or watch of this resource failed, and shows this outage. Answers the objects to look at once more. */
+  /** A list or watch of this resource failed, and shows this outage. Returns the objects to queue again. */
   watchFailed(offered: OfferedResource, scope: OutageScope, now: number): readonly Uid[] {
     this.#begin(scope);
     if (isServedByKubeApiserver(apiVersionOf(offered))) this.#failedAt = now;
-    // The outage of one kind does not concern the events of others; its own objects are queued when it has recovered.
+    // The outage of one kind does not affect the events of other kinds. Its own objects are queued when it has recovered.
     return scope === 'all' ? this.#takeAwaited() : [];
   }
 
-  /** A watch works again. The server may have been away once more while all watches paused. Answers as {@link Trust.watchFailed}. */
+  /**
+   * A watch works again. The server may have been away once more while all watches paused. Returns the objects to queue again, as {@link
+   * Trust.watchFailed} does.
+   */
   watchRecovered(): readonly Uid[] {
     return this.#takeAwaited();
   }
@@ -122,7 +128,7 @@ export class Trust {
     this.#unanswered.forget(key);
   }
 
-  /** The server accepted the delete of this object, or the removal of the finalizer that it waited with. */
+  /** The server accepted the delete of this object, or the removal of the finalizer that the object waited with. */
   deletionAccepted(uid: Uid, write: AcceptedEnd, now: number): void {
     this.#deletions.note(uid, write, now);
   }
@@ -137,13 +143,13 @@ export class Trust {
     this.#events.noteWritten(uid, version);
   }
 
-  /** The history of the server was replaced by an older one. Answers what is to be listed anew. */
+  /** The history of the server was replaced by an older one. Returns which resources are to be listed anew. */
   historyReplaced(offered: OfferedResource, evidence: HistoryEvidence, now: number): ResetScope {
     this.#deletions.forgetAll();
     return this.#resets.of(offered, evidence, now);
   }
 
-  /** Forgets what counts no more: a collector at rest keeps no trace of the last cascade. */
+  /** Forgets entries that no longer count, so that an idle collector keeps no trace of the last cascade. */
   forgetOld(now: number): void {
     this.#deletions.forgetOld(now);
     this.#events.forgetShown();
@@ -154,7 +160,7 @@ export class Trust {
     if (scope === 'all') this.#epochOfAll = this.#epoch;
   }
 
-  /** The events of these may never come: the server that is back may not have the writes that were accepted. */
+  /** The events of these objects may never come: the server that is back may not have the writes that were accepted. */
   #takeAwaited(): readonly Uid[] {
     this.#deletions.forgetAll();
     return this.#events.take();

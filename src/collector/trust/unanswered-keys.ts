@@ -6,15 +6,15 @@ export interface KeysInQueue {
   inWork(): Iterable<WorkKey>;
 }
 
-/** No sweep happens with fewer keys. */
+/** Keys are not swept while there are fewer than this. */
 const LEAST_SWEPT = 1000;
 
 /**
- * Keys for which a call got no answer, until an attempt ends. While a server does not answer, a backup may be restored, and
- * watches that stay open do not show it: what the graph has of a key that is tried again may be of another history (designs/0011).
+ * Keys for which a call got no answer, until an attempt ends. While a server does not answer, a backup may be restored, and watches that
+ * stay open do not show that. So the graph's record of a key that is tried again may be of another history (designs/0011).
  *
- * Bound: twice the keys whose failures the queue counts, or a thousand. Keys that the queue has forgotten meanwhile, as a sweep of a
- * backlog does, are forgotten here when so many have come together.
+ * Bound: twice the keys whose failures the queue counts, or a thousand. The queue may forget keys meanwhile, as a sweep of a backlog does;
+ * they are forgotten here when that bound is reached.
  */
 export class UnansweredKeys {
   readonly #queue: KeysInQueue;
@@ -29,7 +29,7 @@ export class UnansweredKeys {
     return this.#keys.size;
   }
 
-  /** When its last call got no answer, ms; undefined if every call was answered. */
+  /** When the last call for the key got no answer, ms. Undefined if every call was answered. */
   of(key: WorkKey): number | undefined {
     return this.#keys.get(key);
   }

@@ -4,11 +4,11 @@ import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.t
 import { versionNumber } from '../types/version-number.ts';
 
 /**
- * The version that a read of an owner names, so that it comes from no older state than the one in which a dependent referred to it.
- * kube-apiserver stores its own resources together, apart from Events, so that one version is good for all: the built-in ones, and those of
- * `local`, the apiVersions whose APIServices it registered itself. An extension server may count versions in another way. For its resources
- * the read names at most the newest version that their own watch has shown (`newest`, NaN where none is known), and so such a server never
- * refuses it for ever.
+ * The version that a read of an owner names. The answer then comes from no older state than the one in which a dependent referred to the
+ * owner. kube-apiserver stores its own resources together, except Events, so that one version is valid for all of them: the built-in ones,
+ * and those of `local`, the apiVersions whose APIServices it registered itself. An extension server may count versions in another way. For
+ * its resources the read names at most the newest version that their own watch has shown (`newest`, NaN if none is known), so that such a
+ * server never refuses the read for ever.
  */
 export function versionFor(
   owner: KindMapping,

@@ -11,10 +11,10 @@ export interface WatchState {
 }
 
 /**
- * For which kinds the graph may answer instead of the server (BETTER-9). A watch in trouble puts its own kind in doubt, and all kinds if it
- * may be kube-apiserver that is away.
+ * For which kinds the graph may answer instead of the server (BETTER-9). While a watch is in trouble, the graph does not answer for its
+ * kind; it answers for no kind if kube-apiserver may be away.
  *
- * Every decision asks, with thousands of watches too: they are looked through only after {@link WatchedKinds.changed}.
+ * Every decision asks this, also with thousands of watches. So the watches are examined only after {@link WatchedKinds.changed}.
  */
 export class WatchedKinds {
   readonly #watches: () => Iterable<WatchState>;
@@ -32,12 +32,15 @@ export class WatchedKinds {
     this.#working = undefined;
   }
 
-  /** At least one watch; and each is synced and works, or fails for reasons of its kind alone. */
+  /**
+   * Whether the graph may answer at all. There is at least one watch, and each is synced and works, or fails only for reasons of its own
+   * kind.
+   */
   get answers(): boolean {
     return (this.#answers ??= this.#allAnswer());
   }
 
-  /** {@link WatchedKinds.answers}, and no watch of this kind has trouble of its own. A kind without a watch has none. */
+  /** {@link WatchedKinds.answers}, and no watch of this kind is in trouble. A kind without a watch is not in trouble. */
   answersFor(apiVersion: string, kind: string): boolean {
     return this.answers && this.#kinds().get(`${apiVersion} ${kind}`) !== false;
   }

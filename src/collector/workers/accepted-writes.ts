@@ -6,23 +6,23 @@ import type { CollectorContext } from './collector-context.ts';
 
 type Told = Pick<CollectorContext, 'metrics' | 'logger'>;
 
-/** What a patch changes: references taken off, references that stop blocking, or a finalizer taken off. */
+/** The change of a patch: it removes references, stops references from blocking, or removes a finalizer. */
 export type PatchChange = 'removeReferences' | 'unblock' | 'foregroundDeletion' | 'orphan';
 
-/** What a write came to, and why it was made. */
+/** The result of a write, and why it was made. */
 export interface WriteReasons {
   /** Why it was wanted. */
   readonly reason: Reason;
-  /** What the answer came to. */
+  /** The result that the answer stands for. */
   readonly answered: Reason;
 }
 
-/** Whether the write took effect, and not somebody else's before it. */
+/** Whether this write took effect, and not an earlier one of somebody else. */
 export function tookEffect(answered: Reason | undefined): boolean {
   return answered === 'deleteAccepted' || answered === 'patchAccepted';
 }
 
-/** Of an accepted answer: whether there was a patch, or `already` was what a read showed. */
+/** The result of an accepted patch: `patchAccepted`, or `already` if a read showed that no patch was needed. */
 export function acceptedAs(
   { unneeded }: Pick<WriteAnswer, 'unneeded'>,
   already: 'patchNotNeeded' | 'finalizerAlreadyRemoved',
@@ -31,8 +31,8 @@ export function acceptedAs(
 }
 
 /**
- * Counts a deletion that the server accepted, and logs it: one line, with the object and why. The fields are named one by one, as they
- * are made for each deletion: see `base/http-message.ts`.
+ * Counts a deletion that the server accepted, and logs one line with the object and the reason. The fields are named one by one, because
+ * they are made for each deletion: see `base/http-message.ts`.
  */
 export function tellDeletion({ metrics, logger }: Told, { target, policy, basis }: DeleteAction, reason: Reason): void {
   const { apiVersion, kind, resource, namespace, name, uid } = target;
@@ -52,7 +52,7 @@ export function tellDeletion({ metrics, logger }: Told, { target, policy, basis 
   });
 }
 
-/** The same of a patch. One that turned out not to be needed is logged, and not counted. */
+/** Counts and logs a patch that the server accepted. A patch that was not needed is logged, but not counted. */
 export function tellPatch(
   { metrics, logger }: Told,
   { target, change }: { readonly target: Target; readonly change: PatchChange },

@@ -2,13 +2,13 @@ import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import type { Graph } from '../graph/graph.ts';
 import { parseWorkKey, type WorkKey } from '../queues/work-key.ts';
 
-/** Keys that may pile up beside those that were needed at the last sweep. */
+/** This many keys may pile up in addition to those that were needed at the last sweep. */
 const SLACK = 1000;
 
 /**
- * What waits in a queue while somebody else leads: kept for the moment of taking over (BETTER-23), but not for ever, because
- * the leader does the work and nobody here takes the keys. A sweep drops those whose object is gone, so that the backlog has
- * at most twice the objects of the graph and {@link SLACK} more between two sweeps.
+ * Bounds the keys that wait in a queue while another process leads. They are kept for the moment of taking over (BETTER-23), but not for
+ * ever: the leader does the work, and nobody here takes the keys. A sweep drops the keys whose object is gone. So between two sweeps the
+ * backlog has at most twice the objects of the graph and {@link SLACK} more.
  */
 export class Backlog {
   readonly #queue: RateLimitingQueue<WorkKey>;
@@ -26,10 +26,10 @@ export class Backlog {
     this.#onDropped = onDropped;
   }
 
-  /** Nothing while there is little to gain. What stays keeps its place and failures. Answers how many keys were dropped. */
+  /** Does nothing while there is little to gain. A key that is kept keeps its place and failures. Returns how many keys were dropped. */
   sweep(): number {
     const waiting = this.#queue.len();
-    // Most of them may have been worked off meanwhile, while this process led.
+    // Most of the needed keys may have been worked off meanwhile, while this process led.
     this.#needed = Math.min(this.#needed, waiting);
     if (waiting < 2 * this.#needed + SLACK) return 0;
     const dropped = this.#queue.dropWaiting((key) => {

@@ -23,12 +23,12 @@ import type { QueueReason } from '../types/reasons.ts';
 import type { Trust } from '../trust/trust.ts';
 import type { CarriedOut, DecisionAbout } from './decision.ts';
 
-/** What both kinds of workers stand on. */
+/** The parts that both kinds of workers use. */
 export interface CollectorContext extends DeleteContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** For writes that did not happen: a server in trouble makes many of them. */
+  /** Logs writes that did not happen. It is bounded because a server in trouble makes many of them. */
   readonly failures: BoundedLog;
   readonly graph: Graph;
   readonly absentOwners: AbsentOwnerCache;
@@ -39,38 +39,38 @@ export interface CollectorContext extends DeleteContext {
   readonly metrics: CollectorMetrics;
   /** Undefined: deletions have no limit. */
   readonly breaker: Pick<HeldDeletions, 'admit' | 'takeBack'> | undefined;
-  /** `withheld`: what a decision wants written is reported and not sent. */
+  /** `withheld`: the writes of a decision are reported and not sent. */
   readonly writes: 'allowed' | 'withheld';
   /** The one writer of the graph; see GraphWriter. */
   readonly apply: (event: GraphEvent, epoch?: Epoch) => void;
-  /** The client with one interceptor more, which is asked when a request has waited for its place. */
+  /** Returns the client with one more interceptor, which is called after a request has waited for its place. */
   readonly through: (interceptor: Interceptor) => RestClient;
   /** What may be believed instead of a read, as of now. */
   readonly trust: Trust;
   /** See FactSource. */
   readonly versionFor: NonNullable<FactSource['versionFor']>;
-  /** A read of this object said something else than the list or the watch of its resource, which is to be listed anew. */
+  /** A read of this object disagreed with the list or the watch of its resource, which is to be listed anew. */
   readonly onContradicted: (target: Target) => void;
-  /** No key is taken any more, and of the keys in work no more is begun (COL-215). */
+  /** Once it is aborted, no key is taken any more, and nothing more is begun for the keys in work (COL-215). */
   readonly stopping: AbortSignal;
   /** A worker itself put a key into a queue. */
   readonly onQueued: OnQueued;
-  /** Why the key that was just taken had been queued last; undefined for one that is tried again. */
+  /** Why the key that was just taken was last queued; undefined for a key that is tried again. */
   readonly whyQueued: (key: WorkKey) => QueueReason | undefined;
-  /** So many references of this object to orphaned owners, which had come late, were removed (LIFE-560). */
+  /** This many late references of this object to orphaned owners were removed (LIFE-560). */
   readonly onReleasedLate: (dependent: Identity, references: number) => void;
-  /** Told of every decision after it was carried out. */
+  /** Called with every decision after it was carried out. */
   readonly onDecision?: (decision: CarriedOut) => void;
 }
 
-/** What a decision is about; nothing but the uid is looked up while nobody wants to know. */
+/** Identifies the object of a decision. Only the uid is looked up if nobody listens for decisions. */
 export function aboutToTell({ graph, onDecision, whyQueued }: CollectorContext, key: WorkKey): DecisionAbout {
   const { uid } = parseWorkKey(key);
   if (onDecision === undefined) return { uid, identity: undefined, queuedFor: undefined };
   return { uid, identity: graph.node(uid)?.identity, queuedFor: whyQueued(key) };
 }
 
-/** `unansweredAt`: when the last call for what is decided about got no answer; undefined: it got one. See Trust. */
+/** `unansweredAt`: when the last call for the object of the decision got no answer; undefined: it got one. See Trust. */
 export function factSource(context: CollectorContext, unansweredAt?: number): FactSource {
   const { graph, absentOwners, orphanedOwners, clock, kinds, trust } = context;
   const now = clock.now();
@@ -89,7 +89,7 @@ export function factSource(context: CollectorContext, unansweredAt?: number): Fa
   };
 }
 
-/** A watch that works shows the object: it will show its deletion, if there was one (COL-116). */
+/** Whether a working watch shows the object. Such a watch will show the deletion too, if there was one (COL-116). */
 export function isShown({ graph, trust }: Pick<CollectorContext, 'graph' | 'trust'>, uid: Uid): boolean {
   const node = graph.node(uid);
   if (node?.state !== 'observed' || node.unlisted) return false;

@@ -37,25 +37,27 @@ import type { ActionResult, DecisionAbout } from './decision.ts';
 import { failedWriteFields, type WriteAction } from './failed-write.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
-/** Questions for one decision: the item and its owners. More only happens while the object keeps changing. */
+/** The most questions for one decision, about the item and its owners. More are needed only while the object keeps changing. */
 const MAX_QUESTIONS = 8;
 
 /**
- * Conflicts of a DELETE after which all is read and decided anew at once, so that a busy object cannot starve it (COL-151);
- * then its key goes back to the queue. Six tries in all; client-go's `retry.DefaultRetry` makes five, 10 ms apart.
+ * After each of this many conflicts of a DELETE, everything is read and decided anew at once, so that a busy object cannot starve it
+ * (COL-151). Then its key is queued again. That makes six tries in all; client-go's `retry.DefaultRetry` makes five, 10 ms apart.
  */
 const MAX_CONFLICTS = 5;
 
-/** Retries of a key, ten seconds altogether, within which a watch shows what a read has said already. */
+/** During this many retries of a key, ten seconds altogether, the watch may still show what a read has already shown. */
 const LATE_WATCH_RETRIES = 11;
 
-/** Reads of owners begun in one turn of the event loop. An object may name thousands of owners. */
+/** Reads of owners that are begun in one turn of the event loop. An object may name thousands of owners. */
 const READS_PER_TURN = 32;
 
-/** Owners whose blocking dependents were queued; for one that is forgotten they are queued once more than necessary. */
+/**
+ * The most owners that are remembered with their queued blocking dependents. If one is forgotten, they are queued once more than necessary.
+ */
 const MAX_WAITING_OWNERS = 10_000;
 
-/** What an action came to: done, or the reason for which the key is retried, or a need to decide anew. */
+/** The outcome of an action: it is done, its key is retried for a reason, or everything must be decided anew. */
 type ActionOutcome = End | Conflict;
 type End = { readonly next: 'done' } | Requeue | Held;
 
@@ -80,13 +82,13 @@ interface Conflict {
 const done: ActionOutcome = { next: 'done' };
 
 /**
- * One action on its way: why it is wanted, for which conflict that was decided anew, and where to note what came of it: the same list
- * for all decisions about a key, as what one of them has done stays done when a conflict undoes the rest.
+ * The surroundings of one action: why it is wanted, after which conflict it was decided anew, and where its result is noted. All decisions
+ * about a key share one list of results, because finished actions stay done when a conflict undoes the rest.
  */
 interface Errand {
   readonly key: WorkKey;
   readonly reason: Reason;
-  /** In which the decision began: what its reads prove is proven since then. */
+  /** The epoch in which the decision began. What its reads prove counts as proven since then. */
   readonly epoch: Epoch;
   readonly conflict: Conflict | undefined;
   readonly results: ActionResult[];
@@ -103,15 +105,18 @@ const writes: ReadonlySet<Action['action']> = new Set([
 /** Most keys are decided by the graph alone. */
 const NO_ANSWERS: ReadonlyMap<OwnerKey, OwnerAnswer> = new Map();
 
-/** What became of a decision. */
+/** The final verdict of a decision after its actions. */
 function endOf({ verdict, reason }: Verdict, outcome: End): Pick<Verdict, 'verdict' | 'reason'> {
   return outcome.next === 'done' ? { verdict, reason } : { verdict: 'requeue', reason: outcome.reason };
 }
 
-/** Takes one uid at a time through the decision table (COL-090): asks `decide`, fetches what it needs, does what it wants. */
+/**
+ * Takes one uid at a time through the decision table (COL-090): asks `decide`, fetches the facts that it needs, and carries out its
+ * actions.
+ */
 export class DeleteWorker {
   readonly #context: CollectorContext;
-  /** What an owner's blocking dependents were when they were last queued for it (COL-102). */
+  /** By owner: its blocking dependents when they were last queued for it (COL-102). */
   readonly #blockingWhenQueued = new Lru<Uid, BlockingDependents>({ capacity: MAX_WAITING_OWNERS });
   readonly #reads: TurnBudget;
 
@@ -161,7 +166,7 @@ export class DeleteWorker {
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
-      // The last that is answered at once, or nothing more is begun (COL-215).
+      // The conflict counts as a failure after the last one that is decided anew at once, or when nothing more is begun (COL-215).
       const end =
         outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
       const finished = this.#finish(about, step, { outcome: end, results });
@@ -188,15 +193,19 @@ export class DeleteWorker {
     return verdict;
   }
 
-  /** The key is let go because of what was done, now or before, or read, if that is not what the graph has. */
+  /**
+   * Notes which event the forgotten key waits for. The key is forgotten because of a write, now or earlier, or because a read differs from
+   * the graph.
+   */
   #awaitEvent({ uid, latest }: Round, { reason }: Verdict, results: readonly ActionResult[]): void {
     const { trust } = this.#context;
     let version = latest.state === 'found' ? versionNumber(latest.object.resourceVersion) : Number.NaN;
-    // Nothing was noted then if the graph had never seen the object: what it has come to have since is the very version that was written to.
+    // When the earlier write was accepted, nothing was noted if the graph had never seen the object. The version that the graph has
+    // received since is the very version that was written to.
     let isWritten = reason === 'endNotShownYet';
     for (const { action, answered } of results) {
       if (answered === undefined) continue;
-      // After a conflict all was read anew, what had been written before it too.
+      // After a conflict everything was read anew, also what had been written before it.
       isWritten = answered !== 'deleteConflict';
       if (action.action === 'delete' && isWritten) version = versionNumber(action.preconditions.resourceVersion);
     }
@@ -204,17 +213,17 @@ export class DeleteWorker {
     else trust.leftAsRead(uid, version);
   }
 
-  /** What becomes of the key of a node that is virtual still. */
+  /** The outcome for a key that the decision lets go. The node may be virtual still. */
   #afterForget({ uid, latest }: Round, { actions }: Verdict): WorkOutcome {
     if (this.#context.graph.node(uid)?.state !== 'virtual') return 'forget';
-    // It exists, and nobody would notice its end before its monitor has shown it (COL-071, COL-092).
+    // The object exists. Until its monitor has shown it, nobody would notice its deletion (COL-071, COL-092).
     if (latest.state === 'found' && latest.object.uid === uid) return 'requeue';
-    // Nothing is at these coordinates, but some reference names others (COL-075). As long as an object holds references with
-    // different coordinates to one uid that is not there, they take turns, and must do so ever more slowly.
+    // No object has these coordinates, but some reference names others (COL-075). While an object holds references with different
+    // coordinates to one absent uid, the coordinates take turns, and must do so ever more slowly.
     return actions.some(({ action }) => action === 'emitVirtualDelete') ? 'leave' : 'forget';
   }
 
-  /** What a read says otherwise than the graph has is said to the graph by a new list, if its watch does not say it soon. */
+  /** Reads the item. If the read differs from the graph and the watch does not show the same soon, the resource is listed anew. */
   async #readItem(key: WorkKey, { target, notOlderThan }: NeedLatest): Promise<ReadAnswer> {
     const { graph, trust, queues, onContradicted } = this.#context;
     const read = await this.#read(key, target, notOlderThan);
@@ -244,7 +253,7 @@ export class DeleteWorker {
     return answers;
   }
 
-  /** Who lacks a right must be told (COL-221); every other failure passes, or is told by the watch of the resource. */
+  /** A missing right must be reported (COL-221). Every other failure passes, or is reported by the watch of the resource. */
   async #read(key: WorkKey, target: Target, notOlderThan?: string): Promise<ReadAnswer> {
     const { logger, failures } = this.#context;
     const read = await readMetadata(this.#context, target, notOlderThan);
@@ -256,16 +265,16 @@ export class DeleteWorker {
     return read;
   }
 
-  /** A server that has not answered may be an older one when it answers again (designs/0011). */
+  /** A server that has not answered may be in an older state when it answers again (designs/0011). */
   #noteFailure(key: WorkKey, { apiVersion }: Target, error: Error | undefined): void {
     const { trust, clock } = this.#context;
     const scope = error && outageOfCall(error, apiVersion);
     if (scope !== undefined) trust.callUnanswered(key, scope, clock.monotonic());
   }
 
-  /** In order; the first action that fails ends the list (COL-094). */
+  /** Carries out the actions in order. The first action that fails ends the list (COL-094). */
   async #carryOut({ actions }: Verdict, errand: Errand): Promise<ActionOutcome> {
-    /** What an unblocking patch answered, for the delete that follows it. */
+    /** The object in the answer to an unblocking patch, for the delete that follows the patch. */
     let patched: LiveObject | undefined;
     for (const action of actions) {
       if (this.#context.writes === 'withheld' && writes.has(action.action)) {
@@ -321,14 +330,14 @@ export class DeleteWorker {
     return done;
   }
 
-  /** DELETE, and what its answer calls for (COL-093, COL-098, COL-150…152). */
+  /** Sends a DELETE, and does what its answer calls for (COL-093, COL-098, COL-150…152). */
   async #delete(action: DeleteAction, errand: Errand): Promise<ActionOutcome> {
     const { trust, clock } = this.#context;
     const { target, policy, preconditions } = action;
     const { conflict } = errand;
-    // The object is what it was, so that the conflict was about something else: a webhook may deny with that code.
+    // The object is unchanged, so the conflict was about something else: a webhook may deny with that code.
     if (conflict?.refused.preconditions.resourceVersion === preconditions.resourceVersion) {
-      // Nothing is sent: the one that was is told of as what it came to.
+      // Nothing is sent. The conflict of the refused DELETE is replaced by a failure in the results.
       errand.results.splice(
         errand.results.findLastIndex((result) => result.action === conflict.refused),
         1,
@@ -365,7 +374,7 @@ export class DeleteWorker {
     return done;
   }
 
-  /** COL-116: asked again until the watch agrees. */
+  /** The server says absent, but the watch shows the object: it is asked again until the watch agrees (COL-116). */
   #absentButShown(action: WriteAction, { results }: Errand, answered: Reason): Requeue {
     results.push({ action, answered });
     return { next: 'requeue', reason: 'absentButShown' };
@@ -411,7 +420,7 @@ export class DeleteWorker {
     return done;
   }
 
-  /** What was wanted of a patch is so. */
+  /** Notes and logs that the change of a patch is in place. */
   #patched(
     action: RemoveReferencesAction | RemoveFinalizerAction | UnblockReferencesAction,
     { answered, change }: { readonly answered: Reason; readonly change: PatchChange },
@@ -443,7 +452,7 @@ export class DeleteWorker {
   ): Requeue {
     const { logger, failures } = this.#context;
     const isChange = answer === 'conflict' || answer === 'outdated';
-    // The error of four conflicts in a row is one of our own.
+    // The error after four conflicts in a row is made by this process, so it says nothing about the server.
     if (!isChange) this.#noteFailure(key, action.target, error);
     const log = isChange ? { warn: logger.debug.bind(logger) } : failures;
     const fields = { ...failedWriteFields(action), answer, error: error?.message, decided, reason };

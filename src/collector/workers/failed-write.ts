@@ -5,7 +5,9 @@ import type { Target } from '../decide/target.ts';
 /** An action that is a request about one object. */
 export type WriteAction = Extract<Action, { readonly target: Target }>;
 
-/** What a line says of a write that did not happen: the object, as lines about those that did, and what was tried. No field has fields. */
+/**
+ * The log fields of a write that did not happen: the object, as in lines about successful writes, and what was tried. No field is nested.
+ */
 export function failedWriteFields(write: WriteAction): LogFields {
   const { action, target } = write;
   return { ...target, action, ...triedOf(write) };

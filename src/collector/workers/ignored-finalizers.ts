@@ -16,7 +16,7 @@ import { failedWriteFields } from './failed-write.ts';
 import type { OrphanWorkerOptions } from './orphan-worker.ts';
 
 export interface IgnoredFinalizersOptions extends OrphanWorkerOptions {
-  /** Resources that somebody has this collector ignore, as far as they are served, at this moment. */
+  /** The resources that the configuration has this collector ignore, as far as they are served at this moment. */
   readonly resources: () => readonly OfferedResource[];
   readonly periodMs: number;
   /** Runs the work as soon as this process may act. */
@@ -26,7 +26,7 @@ export interface IgnoredFinalizersOptions extends OrphanWorkerOptions {
 /** Why every finalizer here is removed. */
 const DECIDED = 'ignoredResource' satisfies Reason;
 
-/** Objects of one resource that a look settles; the next look begins with the one after the last of them. */
+/** Objects of one resource that one pass settles. The next pass begins with the object after the last of them. */
 const MAX_OBJECTS = 1000;
 
 interface Waiting {
@@ -35,16 +35,16 @@ interface Waiting {
 }
 
 /**
- * BETTER-22: nobody watches a resource that is ignored, so that an object of it that is deleted in foreground or with Orphan
- * would keep its finalizer for ever. They are looked for by lists, one resource after the other, and let go; with Orphan their
- * dependents are released before.
+ * BETTER-22: removes the finalizers of deleted objects of ignored resources. Nobody watches an ignored resource, so an object of it that is
+ * deleted in foreground or with Orphan would keep its finalizer for ever. Lists find such objects, one resource after the other. With
+ * Orphan, the dependents are released before the finalizer is removed.
  */
 export class IgnoredFinalizers {
   readonly #context: CollectorContext;
   readonly #options: IgnoredFinalizersOptions;
   /**
-   * Where the last look has ended, by resource: those that cannot be settled must not keep the others from their turn. Bounded by the
-   * resources that somebody names, in their versions.
+   * By resource: where the last pass ended. Objects that cannot be settled must not keep the others from their turn. Bounded by the ignored
+   * resources, in their versions.
    */
   readonly #endedAt = new Map<string, string>();
 
@@ -65,7 +65,7 @@ export class IgnoredFinalizers {
     }
   }
 
-  /** A fault of ours ends this look, and nothing else (COL-156). */
+  /** A fault of ours ends this pass, and nothing else (COL-156). */
   async #lookSafely(): Promise<void> {
     try {
       await this.#look();
@@ -122,21 +122,21 @@ export class IgnoredFinalizers {
     onDecision?.({ ...about, verdict, reason, actions: [action], decided: DECIDED, results });
   }
 
-  /** False: not this time. */
+  /** Resolves to false if the owner must keep its finalizer this time. */
   async #releaseDependents(owner: Target): Promise<boolean> {
     const { release, barrier } = this.#options;
     const { graph } = this.#context;
     if ((await release.known(owner.uid, graph.dependents(owner.uid))) === 'failed') return false;
     const answer = await barrier?.ask(owner);
-    // Its lists were cut, or it is too late for what they have shown.
+    // The lists were cut, or it is too late for what they have shown.
     if (this.#context.signal.aborted) return false;
     return typeof answer !== 'object' || (await release.found(owner.uid, answer.found)) === 'all';
   }
 }
 
 /**
- * The next ones of a list, in the order of namespace and name, which is that of most servers' lists and does not hang on it: first
- * those after the place where the last look has ended, then from the beginning. Holds at most twice as many as are taken.
+ * Takes the next objects of a list, ordered by namespace and name. Most servers list in this order, but nothing here depends on that. The
+ * objects after the place where the last pass ended come first, then those from the beginning. Holds at most twice as many as are taken.
  */
 class Turn {
   readonly #after: string;

@@ -15,26 +15,26 @@ import { type OfferedResource, resourceKey } from '../resources/deletable-resour
 export interface OrphanBarrierOptions {
   readonly client: RestClient;
   readonly clock: Clock;
-  /** What dependents can be of: the monitored resources, at this moment. */
+  /** The resources that dependents can be of: the monitored ones, at this moment. */
   readonly resources: () => readonly OfferedResource[];
   /** Aborts the requests under way. */
   readonly signal: () => AbortSignal;
-  /** Told of the resources that could not be looked through. */
+  /** Logs the resources that could not be searched. */
   readonly failures: Pick<BoundedLog, 'warn'>;
 }
 
 export type BarrierAnswer = Exclude<OrphanFacts['barrier'], 'unasked'>;
 
-/** An owner waits at most this long for its lists, then goes as in Kubernetes (COL-127), ms. */
+/** An owner waits at most this long for its lists, then it is deleted as in Kubernetes (COL-127), ms. */
 const TIME_LIMIT_MS = 2000;
-/** Objects that the lists for one place may have altogether. */
+/** The lists for one place may have at most this many objects altogether. */
 const MAX_OBJECTS = 10_000;
-/** Resources that one line of the log names. */
+/** One line of the log names at most this many resources. */
 const MAX_NAMED = 20;
-/** Lists at the same time. */
+/** At most this many lists run at the same time. */
 const PARALLEL = 10;
 
-/** The lists of one place. Every owner that is there when they begin is answered by them. */
+/** The lists of one place. They answer for every owner that has joined before they begin. */
 interface Sweep {
   readonly owners: Set<Uid>;
   readonly found: Map<Uid, Target[]>;
@@ -42,13 +42,13 @@ interface Sweep {
 }
 
 /**
- * BETTER-13: looks with fresh lists, begun after the deletion was seen, for dependents that the graph does not know yet. A
- * namespaced owner has its dependents in its namespace, so that only this is listed; a cluster-scoped one may have them
- * anywhere. Owners of one place that come while its lists are under way share the next ones, however many they are.
+ * BETTER-13: searches for dependents that the graph does not know yet, with fresh lists that begin after the deletion was seen. The
+ * dependents of a namespaced owner are in its namespace, so that only this is listed. Those of a cluster-scoped owner may be anywhere.
+ * Owners of one place that join while its lists are under way share the next ones, however many they are.
  */
 export class OrphanBarrier {
   readonly #options: OrphanBarrierOptions;
-  /** By namespace, empty for the whole cluster: lists under way, and those that begin after them. */
+  /** By namespace, empty for the whole cluster: the lists under way, and those that begin after them. */
   readonly #running = new Map<string, Sweep>();
   readonly #next = new Map<string, Sweep>();
 
@@ -56,13 +56,13 @@ export class OrphanBarrier {
     this.#options = options;
   }
 
-  /** What else refers to the owner. `gaveUp` when that could not be told in time, or of too many objects. */
+  /** Finds the other objects that refer to the owner. `gaveUp`: the lists took too long, or had too many objects. */
   async ask({ uid, namespace }: Target): Promise<BarrierAnswer> {
     const sweep = this.#join(namespace);
     sweep.owners.add(uid);
     const outcome = await this.#within(sweep.done);
     const found = sweep.found.get(uid);
-    // What was found is true, whether or not there may be more.
+    // The found dependents are real, whether or not there may be more.
     if (found !== undefined) return outcome === 'complete' ? { found } : { found, incomplete: true };
     return outcome === 'complete' ? 'clear' : 'gaveUp';
   }
@@ -83,7 +83,7 @@ export class OrphanBarrier {
     before: Promise<unknown> | undefined,
     { owners, found }: Pick<Sweep, 'owners' | 'found'>,
   ): Promise<'complete' | 'incomplete'> {
-    // One turn later even if nothing is under way, so that the sweep is entered before it starts.
+    // Begins one turn later even if no list is under way, so that the sweep is registered before it starts.
     await before?.catch(() => undefined);
     await Promise.resolve();
     const self = this.#next.get(place);
@@ -103,10 +103,10 @@ export class OrphanBarrier {
     const { client, clock, resources, signal } = this.#options;
     const stopping = signal();
     using lists = linkSignals(stopping);
-    // Nobody waits for it any longer than this.
+    // No owner waits longer than this.
     const overdue = clock.setTimer(TIME_LIMIT_MS, () => lists.abort());
     const unlisted = new Map<string, string>();
-    /** Of each resource, as far as its lists have told. */
+    /** By resource: the number of its objects, as far as its lists have shown it. */
     const sizes = new Map<string, number>();
     let objects = 0;
     let tooMany = false;
@@ -142,7 +142,8 @@ export class OrphanBarrier {
   }
 
   /**
-   * LIFE-563. `sizes` is told where all together were too many: the list that exceeded the bound need not be the one that used it up.
+   * Logs which resources were not searched (LIFE-563). `sizes` is given if there were too many objects altogether: the list that exceeded
+   * the bound need not be the one that used it up.
    */
   #tellOf(unlisted: ReadonlyMap<string, string>, sizes: ReadonlyMap<string, number> | undefined, place: string): void {
     const named = Object.fromEntries([...unlisted].slice(0, MAX_NAMED));
@@ -153,7 +154,7 @@ export class OrphanBarrier {
     this.#options.failures.warn(message, { ...where, unlisted: named, ...more, ...objects });
   }
 
-  /** The answer of the lists, unless the time is over first. */
+  /** The outcome of the lists, or `incomplete` if the time is over first. */
   #within(done: Sweep['done']): Promise<'complete' | 'incomplete'> {
     return new Promise((resolve, reject) => {
       const overdue = this.#options.clock.setTimer(TIME_LIMIT_MS, () => resolve('incomplete'));
@@ -181,7 +182,7 @@ function note(
   if (name === undefined || uid === undefined) return;
   const references = elementsOf(ownerReferences, `ownerReferences of ${resource.resource} "${name}"`);
   for (const owner of new Set(references.map((reference) => reference.uid))) {
-    // An object that refers to itself takes its reference with it.
+    // If an object refers to itself, its reference is deleted with it.
     if (!owners.has(owner) || owner === uid) continue;
     const { kind, resource: plural } = resource;
     const target: Target = { apiVersion: apiVersionOf(resource), kind, resource: plural, namespace, name, uid };

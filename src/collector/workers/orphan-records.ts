@@ -16,25 +16,25 @@ export interface OrphanRecordsOptions {
   readonly orphanedOwners: OrphanedOwners;
   /** Name of the component in Events. */
   readonly component: string;
-  /** `memory`: a collector that is started anew does not know them. */
+  /** `memory`: a restarted collector does not know the records. */
   readonly keptIn: 'memory' | 'events';
 }
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' };
 const REASON: EventReason = 'DependentsOrphaned';
-/** Where Events about cluster-scoped objects lie. */
+/** The namespace of Events about cluster-scoped objects. */
 const DEFAULT_NAMESPACE = 'default';
 const PAGE_SIZE = 500;
-/** As many records as are remembered at once (LIFE-561): more would push others out. */
+/** The pages hold as many records as are remembered at once (LIFE-561): more would push others out. */
 const MAX_PAGES = 200;
-/** Who takes over does not wait longer for what was recorded before, ms: a page, and all of them. */
+/** A new leader waits at most this long for earlier records, ms: for a page, and for all of them. */
 const PAGE_TIMEOUT_MS = 2000;
 const LOAD_TIMEOUT_MS = 10_000;
-/** Between two attempts while the server does not answer, ms. */
+/** The wait between two attempts while the server does not answer, ms. */
 const RETRY_MS = 500;
-/** An Event that an attempt before has written counts from this one if it is older, ms. */
+/** An Event that an earlier attempt has written is renewed if it is older than this, ms. */
 const FRESH_MS = 60_000;
-/** Attempts at one Event, which others may write or remove in between. */
+/** The most attempts at one Event, because others may write or remove it in between. */
 const MAX_TRIES = 3;
 
 const UNREAD_AT_START =
@@ -42,7 +42,7 @@ const UNREAD_AT_START =
 const UNREAD_AFTER_RESET =
   'the Events of orphaned owners could not all be read after the server went back in time: those that it does not have any more count on';
 
-/** What is read of an Event that anybody may have written. */
+/** The fields that are read of an Event, which anybody may have written. */
 interface ForeignEvent {
   readonly metadata?: {
     readonly name?: string;
@@ -60,20 +60,20 @@ interface ForeignEvent {
 
 interface RecordedOwner {
   readonly owner: OrphanedOwner;
-  /** Epoch ms, as somebody says. */
+  /** The time of the record as its writer claims it, in ms since the epoch. */
   readonly recordedAt: number;
 }
 
 /**
- * Notes which owners went with policy Orphan, before they go (LIFE-560), in memory and as Events, which survive this process and
- * expire by themselves (LIFE-561).
+ * Notes which owners are deleted with policy Orphan, before they are deleted (LIFE-560). It does so in memory and as Events, which survive
+ * this process and expire by themselves (LIFE-561).
  */
 export class OrphanRecords {
   readonly #options: OrphanRecordsOptions;
   #unwritable: 'unknown' | 'told' = 'unknown';
   /** How often the server went back in time. */
   #resets = 0;
-  /** What ends the reading under way. */
+  /** Ends the reading that is under way. */
   #reading: AbortSignal | undefined;
 
   constructor(options: OrphanRecordsOptions) {
@@ -81,9 +81,9 @@ export class OrphanRecords {
   }
 
   /**
-   * Resolves when the record is kept, as well as it can be; `termEnded`: who leads next has to do it. Never rejects. One request; after
-   * an attempt before two, three if that was more than a minute ago, and thrice as many at most if others write the Event too; none
-   * when only memory is asked for.
+   * Resolves when the record is kept, as well as it can be. `termEnded`: the next leader has to record it. Never rejects. It takes one
+   * request. After an earlier attempt it takes two, or three if that was more than a minute ago. If others write the Event too, it takes at
+   * most three times as many. It takes none if records are kept in memory only.
    */
   async record(owner: Target, signal: AbortSignal): Promise<'recorded' | 'termEnded'> {
     const { clock, logger, orphanedOwners, keptIn } = this.#options;
@@ -95,23 +95,23 @@ export class OrphanRecords {
       orphanedOwners.confirm(owner);
     } catch (error) {
       if (signal.aborted || isGivenUp(error)) return 'termEnded';
-      // A namespace that is being deleted takes everything in it along.
+      // When a namespace is deleted, everything in it is deleted too, so no record is needed.
       if (!hasStatusCause(error, 'NamespaceTerminating')) this.#tell(error);
     }
     return 'recorded';
   }
 
-  /** Reads what a collector before this one has recorded. Never rejects. */
+  /** Reads the records of earlier collectors. Never rejects. */
   async load(signal: AbortSignal): Promise<void> {
     if (this.#options.keptIn === 'memory') return;
     await this.#read(signal, UNREAD_AT_START);
   }
 
   /**
-   * The server went back in time: owners may be back, and the Events of them gone. Reads what there is now, and then forgets what had
-   * an Event and has none any more. Until all is read, and for good where it can not be, a record too many lets an object live; one
-   * too few would delete one. In memory only nothing tells which are true. A reading under way begins anew; outside of a term (an
-   * aborted signal) the next one begins with it. Never rejects.
+   * The server went back in time: owners may be back, and their Events gone. Reads the present Events, then forgets the records that had an
+   * Event and have none any more. Until all Events are read, and for good if they cannot be, all records are kept: one too many lets an
+   * object live, one too few would delete one. Does nothing if records are in memory only, because nothing shows which are true. A reading
+   * under way begins anew. Outside of a term (an aborted signal), the next reading does this. Never rejects.
    */
   async reset(signal: AbortSignal): Promise<void> {
     if (this.#options.keptIn === 'memory') return;
@@ -131,7 +131,7 @@ export class OrphanRecords {
     if (this.#reading === signal) this.#reading = undefined;
   }
 
-  /** Tries again until the deadline, in monotonic ms, while the server does not answer at all. */
+  /** While the server does not answer at all, tries again until the deadline, which is in monotonic ms. */
   async #readOnce(signal: AbortSignal, unread: string, deadline: number): Promise<void> {
     const { client, clock, orphanedOwners, component, logger } = this.#options;
     const resets = this.#resets;
@@ -145,7 +145,7 @@ export class OrphanRecords {
           { gvr: EVENTS },
           { query, signal, timeoutMs: Math.min(left, PAGE_TIMEOUT_MS) },
         );
-        // Of a past that the server does not have any more.
+        // This page is from a past that the server does not have any more.
         if (this.#resets !== resets) return;
         for (const item of items) {
           const recorded = recordIn(item, component);
@@ -166,7 +166,7 @@ export class OrphanRecords {
     }
   }
 
-  /** Rejects if there is no Event of the owner in the end, or only one that is out of date. */
+  /** Rejects if afterwards there is no Event of the owner, or only one that is out of date. */
   async #write(owner: Target, signal: AbortSignal): Promise<void> {
     const ref = { gvr: EVENTS, namespace: namespaceOfEvent(owner) };
     for (let tries = 1; ; tries++) {
@@ -183,8 +183,8 @@ export class OrphanRecords {
   }
 
   /**
-   * The Event that an attempt before has written counts from now on: the owner goes after this one (LIFE-561). `foreign`: what is
-   * there is not it. `changed`: somebody wrote or removed it meanwhile.
+   * Renews the Event that an earlier attempt has written, because the owner is deleted after this attempt (LIFE-561). `foreign`: the Event
+   * there is not that one. `changed`: somebody wrote or removed it meanwhile.
    */
   async #refresh(owner: Target, signal: AbortSignal): Promise<'fresh' | 'foreign' | 'changed'> {
     const { client, clock, component } = this.#options;
@@ -235,12 +235,15 @@ export class OrphanRecords {
   }
 }
 
-/** It was not sent, or cut off: the time to write is over (`cli/flags/write-guard.ts`). That says nothing about Events. */
+/**
+ * Whether the request was not sent, or was cut off, because the time to write is over (`cli/flags/write-guard.ts`). That says nothing about
+ * Events.
+ */
 function isGivenUp(error: unknown): boolean {
   return error instanceof TransportError && error.code === 'aborted';
 }
 
-/** Made of the uid, so that there is one, however often it is written. */
+/** The name is made of the uid, so that an owner has one Event, however often it is written. */
 function nameOfEvent({ uid }: Pick<OrphanedOwner, 'uid'>): string {
   return `orphaned-${uid}`;
 }
@@ -249,7 +252,10 @@ function namespaceOfEvent({ namespace }: Pick<OrphanedOwner, 'namespace'>): stri
   return namespace === '' ? DEFAULT_NAMESPACE : namespace;
 }
 
-/** What an Event records, if it is as a collector writes it (LIFE-561): who may write only elsewhere has no say about this owner. */
+/**
+ * The record in an Event, if a collector wrote it there (LIFE-561). Somebody who may write only in other namespaces has no say about this
+ * owner.
+ */
 function recordIn(event: ForeignEvent, component: string): RecordedOwner | undefined {
   const { kind, namespace = '', name, uid } = event.involvedObject ?? {};
   const recordedAt = parseTime(event.lastTimestamp ?? '');
@@ -268,7 +274,7 @@ function sameOwner(a: OrphanedOwner, b: OrphanedOwner): boolean {
   return a.uid === b.uid && a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 }
 
-/** The server does not answer at all, as while it is started anew: unlike a slow answer, that costs no time to find out. */
+/** Whether the server does not answer at all, for example during a restart. Unlike a slow answer, this costs no time to find out. */
 function isUnreachable(error: unknown): boolean {
   return error instanceof TransportError && (error.code === 'refused' || error.code === 'reset');
 }

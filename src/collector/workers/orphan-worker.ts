@@ -16,20 +16,20 @@ import type { ReleaseDependents } from './release-dependents.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
 /**
- * A round asks at most for the owner, the release of the known ones, the barrier, and the release of those it found. More only happens
- * while the owner keeps changing its coordinates.
+ * One round needs at most these steps: the owner, the release of its known dependents, the barrier, and the release of those it found. More
+ * are needed only while the owner keeps changing its coordinates.
  */
 const MAX_STEPS = 8;
 
 export interface OrphanWorkerOptions {
   readonly release: ReleaseDependents;
-  /** Notes the owner before it goes (LIFE-560). `termEnded`: it may not go now. */
+  /** Notes the owner before it is deleted (LIFE-560). `termEnded`: it may not be deleted now. */
   readonly records: { record(owner: Target, signal: AbortSignal): Promise<'recorded' | 'termEnded'> };
-  /** Undefined: the owner goes as soon as its known dependents do not refer to it, as in Kubernetes (COL-127). */
+  /** Undefined: the owner is deleted as soon as its known dependents no longer refer to it, as in Kubernetes (COL-127). */
   readonly barrier: { ask(owner: Target): Promise<BarrierAnswer> } | undefined;
 }
 
-/** Lets the dependents of one owner go, then takes the orphan finalizer off it (section 9). */
+/** Releases the dependents of one owner, then removes the orphan finalizer from the owner (section 9). */
 export class OrphanWorker {
   readonly #context: CollectorContext;
   readonly #options: OrphanWorkerOptions;
@@ -58,7 +58,7 @@ export class OrphanWorker {
   async #answered(round: OrphanRound, step: Exclude<OrphanStep, Verdict>): Promise<OrphanRound | 'termEnded'> {
     const { release, barrier } = this.#options;
     const owner = round.uid;
-    // As if all had gone well, so that the decision says what follows.
+    // Answers as if all steps had succeeded, so that the decision shows what follows.
     if (this.#context.writes === 'withheld' && step.need !== 'latest') {
       return { ...round, released: 'all', foundReleased: 'all', barrier: 'clear' };
     }
@@ -74,7 +74,7 @@ export class OrphanWorker {
       case 'barrier': {
         if (barrier === undefined) return { ...round, barrier: 'gaveUp' };
         const answer = await barrier.ask(step.owner);
-        // Its lists were cut: nobody gave up on them, and whoever leads next asks anew.
+        // The lists were cut. That is not giving up: the next leader asks anew.
         if (answer === 'gaveUp' && this.#context.signal.aborted) return 'termEnded';
         this.#context.metrics.barriers.inc({ outcome: typeof answer === 'object' ? 'found' : answer });
         return { ...round, barrier: answer };

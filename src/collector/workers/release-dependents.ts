@@ -15,7 +15,7 @@ import type { CarriedOut } from './decision.ts';
 /** Dependents of one owner that are patched at the same time (COL-128). */
 const MAX_IN_FLIGHT = 50;
 
-/** Why every write here is made. */
+/** The reason of every write here. */
 const DECIDED = 'ownerOrphaned' satisfies Reason;
 
 interface Dependent {
@@ -23,7 +23,7 @@ interface Dependent {
   readonly identity: Identity;
 }
 
-/** Takes the references of dependents to an owner away (COL-120, COL-121). */
+/** Removes the references of dependents to an owner (COL-120, COL-121). */
 export class ReleaseDependents {
   readonly #context: CollectorContext;
 
@@ -31,7 +31,7 @@ export class ReleaseDependents {
     this.#context = context;
   }
 
-  /** Of dependents that the graph knows. One whose kind is not served fails all (COL-121). */
+  /** Releases dependents that the graph knows. If the kind of one is not served, the release fails (COL-121). */
   async known(owner: Uid, dependents: readonly Uid[]): Promise<Exclude<Released, 'unasked'>> {
     const { graph, kinds } = this.#context;
     const known: Dependent[] = [];
@@ -47,7 +47,7 @@ export class ReleaseDependents {
     return unmapped ? 'failed' : released;
   }
 
-  /** Of dependents that a list showed. */
+  /** Releases dependents that a list showed. */
   found(owner: Uid, dependents: readonly Target[]): Promise<Exclude<Released, 'unasked'>> {
     return this.#release(
       owner,
@@ -55,7 +55,7 @@ export class ReleaseDependents {
     );
   }
 
-  /** After a request without an answer nothing more is sent: the next round reads the owner before it goes on (designs/0011). */
+  /** After a request without an answer nothing more is sent. The next round reads the owner before it continues (designs/0011). */
   async #release(owner: Uid, dependents: readonly Dependent[]): Promise<Exclude<Released, 'unasked'>> {
     const inFlight = new Semaphore({ permits: MAX_IN_FLIGHT, maxWaiting: dependents.length + 1 });
     const answers = new UntilUnanswered();
@@ -70,7 +70,7 @@ export class ReleaseDependents {
     return outcomes.every(Boolean) ? 'all' : 'failed';
   }
 
-  /** Whether the dependent does not refer to the owner any more, or proves not to exist (COL-121). */
+  /** Whether the dependent no longer refers to the owner, or is proven not to exist (COL-121). */
   async #releaseOne(owner: Uid, { target, identity }: Dependent, calls: PatchContext): Promise<boolean> {
     const owners = [owner];
     const known = this.#knownReferences(target.uid);
@@ -81,7 +81,7 @@ export class ReleaseDependents {
       const latest = await readMetadata(calls, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
-    // As those that are not begun any more: the one that got no answer is told of.
+    // This one is treated like those that are not begun any more: only the request that got no answer is reported.
     if (answer.error instanceof NotSentError) return false;
     if ('need' in release || release.release === 'failed') {
       const reason = 'writeRejected';
@@ -96,7 +96,7 @@ export class ReleaseDependents {
     return true;
   }
 
-  /** Of the graph, as of now; none while it is not to be trusted: a restored server may have given out the version twice. */
+  /** The references that the graph has now. None while the graph may not answer: a restored server may have given out the version twice. */
   #knownReferences(uid: Uid): RemoveReferencesAction['known'] {
     const { graph, trust } = this.#context;
     if (!trust.answers) return undefined;
@@ -106,7 +106,7 @@ export class ReleaseDependents {
     return { resourceVersion: node.resourceVersion, references: node.ownerReferences };
   }
 
-  /** A dependent that is let go was not queued: nothing was decided about it but this. */
+  /** Reports the release of a dependent. The dependent was not queued, and nothing else was decided about it. */
   #tell(
     action: RemoveReferencesAction,
     { verdict, reason, answered }: Pick<CarriedOut, 'verdict' | 'reason'> & { readonly answered: Reason },

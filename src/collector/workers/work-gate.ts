@@ -1,17 +1,17 @@
-/** The time in which this process may act. */
+/** A period in which this process may act. */
 export interface Term {
-  /** Once it is aborted nothing more is begun. */
+  /** Once it is aborted, nothing more is begun. */
   readonly stopping: AbortSignal;
   /** Aborts the requests under way. */
   readonly calls: AbortSignal;
 }
 
-/** Of the time before the first term. */
+/** The term before the first one. */
 const never: Term = { stopping: AbortSignal.abort(), calls: AbortSignal.abort() };
 
 /**
- * Open while this process leads. Workers wait here before they take a key, so that none is in work while another one leads: a queue
- * would show it as stuck, for as long as that lasts.
+ * Open while this process leads. Workers wait here before they take a key. So no key is in work while another process leads; a queue would
+ * show such a key as stuck all that time.
  */
 export class WorkGate {
   #term: Term = never;
@@ -29,7 +29,7 @@ export class WorkGate {
     return this.#state === 'open';
   }
 
-  /** Nothing when it has ended. */
+  /** Does nothing once the gate has ended. */
   open(term: Term): void {
     if (this.#state === 'ended') return;
     this.#term = term;
@@ -37,33 +37,33 @@ export class WorkGate {
     this.#letIn();
   }
 
-  /** Resolves when everything that was let in has come out. */
+  /** Resolves when all work that was let in has finished. */
   async close(): Promise<void> {
     if (this.#state === 'open') this.#state = 'closed';
     if (this.#inside > 0) await new Promise<void>((resolve) => this.#left.push(resolve));
   }
 
-  /** Closed for ever: whoever waits goes away with nothing done. */
+  /** Closes the gate for ever. Whoever waits is released, and nothing runs. */
   end(): void {
     this.#state = 'ended';
     this.#letIn();
   }
 
   /**
-   * Resolves as soon as it is open; false when it never will be again. It may be closed by the time the caller goes on, which then asks
-   * with {@link tryPass}.
+   * Resolves to true as soon as the gate is open, and to false if it will never be open again. The gate may be closed again when the caller
+   * continues, so the caller then uses {@link tryPass}.
    */
   async opened(): Promise<boolean> {
     while (this.#state === 'closed') await new Promise<void>((resolve) => this.#opened.push(resolve));
     return this.#state === 'open';
   }
 
-  /** Runs `work` as soon as the gate is open; undefined when it never will be again. */
+  /** Runs `work` as soon as the gate is open. Resolves to undefined if it will never be open again. */
   pass<T>(work: () => Promise<T>): Promise<T | undefined> {
     return this.tryPass(work) ?? this.#waitAndPass(work);
   }
 
-  /** Runs `work` if the gate is open at this moment; undefined, and nothing is run, if it is not. */
+  /** Runs `work` if the gate is open at this moment. Otherwise returns undefined and runs nothing. */
   tryPass<T>(work: () => Promise<T>): Promise<T> | undefined {
     return this.#state === 'open' ? this.#letThrough(work) : undefined;
   }

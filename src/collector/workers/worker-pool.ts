@@ -6,8 +6,8 @@ import type { WorkKey } from '../queues/work-key.ts';
 import type { WorkGate } from './work-gate.ts';
 
 /**
- * `forget` resets the key's failures, `requeue` puts it back with back-off (COL-082, COL-083). `leave` does neither: the key
- * is settled for now, but if it comes back it waits longer than the last time.
+ * `forget` resets the key's failures, `requeue` puts it back with back-off (COL-082, COL-083). `leave` does neither: the key is settled for
+ * now, but if it is queued with back-off again, it waits longer than the last time.
  */
 export type WorkOutcome = 'forget' | 'requeue' | 'leave';
 
@@ -17,23 +17,25 @@ export interface WorkerPoolOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly process: (key: WorkKey) => Promise<WorkOutcome>;
-  /** No key is taken while it is closed, and none after it has ended (COL-214). */
+  /** No key is taken while the gate is closed, and none after it has ended (COL-214). */
   readonly gate: Pick<WorkGate, 'isOpen' | 'opened' | 'tryPass'>;
-  /** Once it is aborted no key is taken any more; those in work are finished (COL-215). */
+  /** Once it is aborted, no key is taken any more. Keys in work are finished (COL-215). */
   readonly stopping: AbortSignal;
 }
 
-/** A worker that met a fault of ours goes on after this long (COL-084). */
+/** After a fault of ours, a worker continues after this time (COL-084). */
 const RESTART_MS = 1000;
 
-/** Keys begun in one turn of the event loop: with everything in memory thousands would be decided before the next request is read. */
+/**
+ * Keys that are begun in one turn of the event loop. With everything in memory, thousands would otherwise be decided before the next
+ * request is read.
+ */
 const KEYS_PER_TURN = 32;
 
 /**
- * Takes keys off one queue, at most `workers` at a time, until it is stopped or the queue is shut down and empty of ready
- * keys. While the gate is closed the keys stay in the queue; one that comes to a worker which had begun to wait for it before is put
- * back at once. An exception in `process` is a fault of ours: it is logged, its key is tried again, and no worker ever stops for it
- * (COL-156).
+ * Takes keys off one queue, at most `workers` at a time, until it is stopped or the queue is shut down and has no ready keys. While the
+ * gate is closed the keys stay in the queue. A worker that began to wait for a key before the gate closed puts the key back at once. An
+ * exception in `process` is a fault of ours: it is logged, its key is tried again, and no worker ever stops for it (COL-156).
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -67,7 +69,7 @@ export class WorkerPool {
       this.#busy++;
       try {
         const outcome = await gate.tryPass(() => process(item));
-        // The gate was closed while this waited for a key. Nothing was tried, and so nothing failed.
+        // The gate was closed while this worker waited for a key. Nothing was tried, so nothing failed.
         if (outcome === undefined) queue.add(item);
         else if (outcome === 'requeue') queue.addRateLimited(item);
         else if (outcome === 'forget') queue.forget(item);

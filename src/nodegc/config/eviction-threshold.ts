@@ -27,7 +27,7 @@ export function parseThreshold(text: string): Threshold | undefined {
   }
 }
 
-/** True when less is available than the threshold asks for. Nothing is below a threshold of a capacity of 0. */
+/** True when less is available than the threshold asks for. A percentage is never met when the capacity is 0. */
 export function thresholdMet(
   threshold: Threshold,
   have: { readonly available: bigint; readonly capacity: bigint },

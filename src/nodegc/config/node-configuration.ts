@@ -11,11 +11,11 @@ export interface ContainerGCSettings {
   readonly maxPerPodContainer: number;
   /** Dead containers on the node; below 0: any number. */
   readonly maxContainers: number;
-  /** From when the age of a dead container counts (NODE-222). */
+  /** The time from which the age of a dead container counts (NODE-222). */
   readonly minAgeFrom: 'created' | 'finished';
-  /** Dead containers that are older go in any case; 0: never (NODE-222). */
+  /** Dead containers older than this are removed in any case; 0: none (NODE-222). */
   readonly maxAge: bigint;
-  /** Fills every place that `maxContainers` allows (NODE-221). */
+  /** Keeps as many dead containers as `maxContainers` allows (NODE-221). */
   readonly useAllPlaces: boolean;
 }
 
@@ -39,28 +39,28 @@ export interface NodeConfiguration {
   readonly containerRuntimeEndpoint: string;
   /** Socket of the image service; empty: that of the runtime service. */
   readonly imageServiceEndpoint: string;
-  /** Limit of one call to the runtime; a removal of an image has none. */
+  /** Time limit of one call to the runtime; the removal of an image has no limit. */
   readonly runtimeRequestTimeout: bigint;
-  /** Thresholds of pressure by signal, as the kubelet has them. */
+  /** Eviction thresholds by signal, in the kubelet's form. */
   readonly evictionHard: Readonly<Record<string, string>>;
-  /** Read for a file of the kubelet that has it; nothing rests on it. */
+  /** Accepted because a kubelet's file may have it; collection does not depend on it. */
   readonly evictionMinimumReclaim: Readonly<Record<string, string>>;
-  /** Read for a file of the kubelet that has it; nothing rests on it. */
+  /** Accepted because a kubelet's file may have it; collection does not depend on it. */
   readonly nodeStatusMaxImages: number;
-  /** Gates of the kubelet; `ImageMaximumGCAge` is heeded. */
+  /** Feature gates of the kubelet; only `ImageMaximumGCAge` has an effect. */
   readonly featureGates: Readonly<Record<string, boolean>>;
 
   /** Which resources are collected beside a kubelet, and whether anything is removed. */
   readonly mode: NodeMode;
-  /** `measured` goes by the file system, `kubelet` by the sizes that the runtime reports. */
+  /** `measured` measures the file system, `kubelet` uses the sizes that the runtime reports. */
   readonly accounting: Accounting;
   /** `independent` lifts the rule that the maximum age is above the minimum age (NODE-214). */
   readonly imageAges: 'kubelet' | 'independent';
-  /** Which image of those that may go is removed first (NODE-203). */
+  /** Which of the removable images is removed first (NODE-203). */
   readonly choose: 'fewest' | 'leastRecentlyUsed';
-  /** Images used within this time go last (NODE-203). */
+  /** Images used within this time are removed last (NODE-203). */
   readonly protectRecent: bigint;
-  /** Removals of images side by side, at most. */
+  /** Maximum number of concurrent image removals. */
   readonly parallelRemovals: number;
   /** Use of inodes that starts a collection, in percent. */
   readonly inodesHighPercent: number;
@@ -68,23 +68,23 @@ export interface NodeConfiguration {
   readonly inodesLowPercent: number;
   /** References, globs, digests and ids that are never removed (NODE-212). */
   readonly protect: readonly string[];
-  /** By glob of a repository: how many of its images stay (NODE-213). */
+  /** Number of images of a repository that stay, by the repository's glob (NODE-213). */
   readonly keepNewest: Readonly<Record<string, number>>;
-  /** `cluster` leaves images alone that no pod of this node has used (NODE-215). */
+  /** With `cluster`, images that no pod of this node has used are not removed (NODE-215). */
   readonly scope: 'node' | 'cluster';
   /** Also collects containers and sandboxes that carry no uid of a pod. */
   readonly collectForeign: boolean;
-  /** Images that a container mounts as a volume are in use. */
+  /** Whether images that a container mounts as a volume count as in use. */
   readonly imageVolumes: boolean;
   /** Plans and reports, removes nothing. */
   readonly dryRun: boolean;
-  /** Where uses of images are remembered; an absolute path. */
+  /** The file that remembers uses of images; an absolute path. */
   readonly stateFile: string;
   /** Whether metrics are also counted under the names of the kubelet. */
   readonly metrics: { readonly kubeletNames: boolean };
 }
 
-/** Defaults of the kubelet, and of what the kubelet does not have (NODE-001). */
+/** The defaults of the kubelet, and our own for settings that the kubelet does not have (NODE-001). */
 export const defaultConfiguration: NodeConfiguration = {
   imageMinimumGCAge: 2n * MINUTE,
   imageMaximumGCAge: 0n,

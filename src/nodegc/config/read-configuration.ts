@@ -2,7 +2,7 @@ import { DurationError, parseDuration } from './go-duration.ts';
 import { type NodeConfiguration, defaultConfiguration } from './node-configuration.ts';
 import { ConfigurationError } from './validate-configuration.ts';
 
-/** The kind that has every setting; a KubeletConfiguration has those that the kubelet knows. */
+/** The kind with every setting; a KubeletConfiguration has only the kubelet's settings. */
 export const NODE_GC_CONFIGURATION = { apiVersion: 'node.kubegc/v1alpha1', kind: 'NodeGCConfiguration' };
 const KUBELET_CONFIGURATION = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 
@@ -64,7 +64,7 @@ const objectOf =
     return readFields(value, fields, { prefix: `${field}.`, strict: true });
   };
 
-/** Fields of the kubelet's file that are read; the rest of it is the kubelet's (NODE-001). */
+/** The fields of the kubelet's file that are read; the other fields concern only the kubelet (NODE-001). */
 const kubeletFields: Fields = {
   imageMinimumGCAge: duration,
   imageMaximumGCAge: duration,
@@ -128,8 +128,8 @@ function readFields(
 }
 
 /**
- * Lays one configuration file over `base`. An empty document changes nothing.
- * @param document what the file says, decoded from YAML or JSON
+ * Overrides `base` with the settings of one configuration file. An empty document changes nothing.
+ * @param document the content of the file, decoded from YAML or JSON
  * @throws ConfigurationError for an unknown kind, a wrong type, and a field that this kind does not have
  */
 export function readConfiguration(
@@ -158,7 +158,7 @@ export function readConfiguration(
   });
 }
 
-/** A zero that means "unset" becomes the default, before anything is validated (NODE-005). */
+/** Replaces a zero that means "unset" by the default, before anything is validated (NODE-005). */
 export function withDefaults(configuration: NodeConfiguration): NodeConfiguration {
   return configuration.imageMinimumGCAge === 0n
     ? { ...configuration, imageMinimumGCAge: defaultConfiguration.imageMinimumGCAge }

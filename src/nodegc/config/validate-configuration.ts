@@ -2,7 +2,7 @@ import { formatDuration } from './go-duration.ts';
 import type { NodeConfiguration } from './node-configuration.ts';
 import { parseThreshold, SIGNALS } from './eviction-threshold.ts';
 
-/** The configuration cannot be used; the message says each fault once, in the kubelet's words where it has them. */
+/** The configuration cannot be used. The message names each fault once, in the kubelet's words where the kubelet knows the fault. */
 export class ConfigurationError extends Error {
   constructor(message: string) {
     super(message);
@@ -10,7 +10,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** One error prints bare, several as `[e1, e2]`, equal texts once (NODE-004). */
+/** One message stays as it is; several become `[e1, e2]`, without duplicates (NODE-004). */
 export function aggregate(messages: readonly string[]): string {
   const distinct = [...new Set(messages)];
   return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`;
@@ -18,7 +18,7 @@ export function aggregate(messages: readonly string[]): string {
 
 const inPercent = (value: number): boolean => value >= 0 && value <= 100;
 
-/** Faults of the settings that the kubelet validates, in its order and words (NODE-002), then of ours. */
+/** Faults of the kubelet's settings, in the kubelet's order and words (NODE-002), then faults of our own settings. */
 export function configurationFaults(c: NodeConfiguration): string[] {
   const faults: string[] = [];
   const fault = (when: boolean, message: string): void => {
@@ -95,7 +95,7 @@ export function validateConfiguration(configuration: NodeConfiguration): void {
   if (faults.length > 0) throw new ConfigurationError(aggregate(faults));
 }
 
-/** The checks of the image manager's own constructor, in its words; equal thresholds are allowed here (NODE-003). */
+/** The checks of the constructor of the kubelet's image manager, in its words. Equal thresholds are allowed here (NODE-003). */
 export function checkImagePolicy({ high, low }: { readonly high: number; readonly low: number }): void {
   const refuse = (message: string): never => {
     throw new ConfigurationError(message);
@@ -105,7 +105,7 @@ export function checkImagePolicy({ high, low }: { readonly high: number; readonl
   if (low > high) refuse(`LowThresholdPercent ${low} can not be higher than HighThresholdPercent ${high}`);
 }
 
-/** The image loop has nothing to do with a high threshold of 100 and no maximum age (NODE-060). */
+/** False when the image loop has nothing to do: the high threshold is 100 and there is no maximum age (NODE-060). */
 export function imageLoopRuns(c: NodeConfiguration): boolean {
   const byAge = c.imageMaximumGCAge > 0n && c.featureGates['ImageMaximumGCAge'] !== false;
   return c.imageGCHighThresholdPercent < 100 || byAge;

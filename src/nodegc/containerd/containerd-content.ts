@@ -7,7 +7,7 @@ import { type Image, Images, type Timestamp } from './images.generated.ts';
 import { Leases } from './leases.generated.ts';
 import { Snapshots } from './snapshots.generated.ts';
 
-/** A blob of the content store, with what it refers to. */
+/** A blob of the content store. Its labels name the blobs and snapshots that it refers to. */
 export interface Blob {
   readonly digest: string;
   readonly size: bigint;
@@ -19,22 +19,22 @@ export interface Snapshot {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly parent: string;
-  /** True for an image's layer, false for the writable one of a container. */
+  /** True for a layer of an image, false for the writable snapshot of a container. */
   readonly committed: boolean;
-  /** 0 for a writable one: its size changes, and finding it out reads the whole directory. */
+  /** 0 for a writable snapshot: its size changes, and measuring it reads the whole directory. */
   readonly size: bigint;
 }
 
-/** A name of an image in containerd's own store. */
+/** A name that containerd's own store gives to an image. */
 export interface ImageEntry {
   readonly name: string;
   readonly target: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** When it was last written, nanoseconds since the epoch; 0 where that is unknown. */
+  /** When the entry was last written, in nanoseconds since the epoch; 0 where that is unknown. */
   readonly writtenAt: bigint;
 }
 
-/** A container as containerd records it: it holds its writable snapshot. */
+/** A container in containerd's own store. It holds its writable snapshot. */
 export interface ContainerEntry {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ export interface ContainerEntry {
   readonly snapshotKey: string;
 }
 
-/** A lease: it holds what is being pulled or unpacked. */
+/** A lease: it holds the pieces of an image that is being pulled or unpacked. */
 export interface LeaseEntry {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -60,13 +60,13 @@ export interface ContainerdContent {
 }
 
 const COMMITTED = 3;
-/** Where the CRI plugin keeps everything. */
+/** The namespace in which the CRI plugin keeps everything. */
 const NAMESPACE = { 'containerd-namespace': 'k8s.io' };
-/** Questions for sizes of snapshots under way at once. */
+/** At most this many requests for snapshot sizes run at once. */
 const AT_ONCE = 16;
 const SNAPSHOT_LABEL = /^containerd\.io\/gc\.ref\.snapshot\.(.+)$/;
 
-/** Reads containerd's own services, which are behind the same socket. Sizes of layers never change, so they are asked for once. */
+/** Reads containerd's own services, which answer on the same socket. The size of a layer never changes, so it is requested once. */
 export class ContainerdReader {
   readonly #grpc: UnixGrpc;
   readonly #containers: Client<typeof Containers>;
@@ -92,9 +92,9 @@ export class ContainerdReader {
   }
 
   /**
-   * Pieces are read before what holds them, and leases before images and containers: a lease ends when an image or a container has taken
-   * over, so a piece that is being pulled is never seen without a holder.
-   * @returns undefined when the runtime is no containerd
+   * A piece that is being pulled always appears with its holder. For that, pieces are read before their holders, and leases before images
+   * and containers: a lease ends only after an image or a container has taken over its pieces.
+   * @returns undefined when the runtime is not containerd
    * @throws RuntimeCallError when it does not answer
    */
   async read(): Promise<ContainerdContent | undefined> {
@@ -116,7 +116,7 @@ export class ContainerdReader {
     }
   }
 
-  /** Names of images alone. Empty when the runtime is no containerd. @throws RuntimeCallError */
+  /** Reads only the names of images. Empty when the runtime is not containerd. @throws RuntimeCallError */
   async readEntries(): Promise<ImageEntry[]> {
     try {
       const { images } = await this.#images.list({}, { headers: NAMESPACE, timeoutMs: this.#timeoutMs });
@@ -127,7 +127,7 @@ export class ContainerdReader {
     }
   }
 
-  /** Removes a name of an image, and waits until what only it held is gone. */
+  /** Removes a name of an image, and waits until the pieces that only this name held are removed. */
   async removeEntry(name: string): Promise<void> {
     try {
       await this.#images.delete({ name, sync: true }, { headers: NAMESPACE });
@@ -137,7 +137,7 @@ export class ContainerdReader {
     }
   }
 
-  /** Bytes of one snapshot, as they are now; 0 when it is gone. @throws RuntimeCallError */
+  /** Current size of one snapshot in bytes; 0 when it no longer exists. @throws RuntimeCallError */
   async readSize(snapshotter: string, key: string): Promise<bigint> {
     const options = { headers: NAMESPACE, timeoutMs: this.#timeoutMs };
     try {
@@ -161,7 +161,7 @@ export class ContainerdReader {
       try {
         entries.push({ id, labels, resources: (await this.#leases.listResources({ id }, options)).resources });
       } catch (error) {
-        // It ended between the two calls: an image or a container holds its pieces by now.
+        // The lease ended between the two calls, so an image or a container holds its pieces now.
         if (!(error instanceof ConnectError && error.code === Code.NotFound)) throw error;
       }
     }
@@ -188,7 +188,7 @@ export class ContainerdReader {
           const { size } = await this.#snapshots.usage({ snapshotter, key: name }, options);
           sizes.set(name, size);
         } catch (error) {
-          // It went between the list and the question.
+          // The snapshot was removed after the list was read.
           if (!(error instanceof ConnectError && error.code === Code.NotFound)) throw error;
         }
       }
@@ -211,6 +211,6 @@ function entryOf({ name, target, labels, createdAt, updatedAt }: Image): ImageEn
 
 function snapshotterOf(label: string): string[] {
   const name = SNAPSHOT_LABEL.exec(label)?.[1];
-  // A second reference of one snapshotter has a number behind it.
+  // The second label for the same snapshotter has a number after the name.
   return name === undefined ? [] : [name.replace(/[./].*$/, '')];
 }

@@ -1,10 +1,10 @@
 import { SharedBytes } from '../images/shared-bytes.ts';
 import type { Blob, ContainerdContent } from './containerd-content.ts';
 
-/** A record that containerd keeps but the runtime interface does not show, so that nobody can remove it by name (NODE-229). */
+/** An image record that containerd keeps but the runtime interface does not show: nobody can remove it by name (NODE-229). */
 export interface StrandedImageRecord {
   readonly name: string;
-  /** Bytes that come back when it goes. */
+  /** Bytes that become free when the record is removed. */
   readonly bytes: bigint;
 }
 
@@ -16,7 +16,7 @@ export interface ContentModel {
 const CONTENT_LABEL = /^containerd\.io\/gc\.ref\.content(?:\.|$)/;
 const SNAPSHOT_LABEL = /^containerd\.io\/gc\.ref\.snapshot\./;
 
-/** Digests of all blobs that a blob refers to, itself first. */
+/** Digests of the blob itself and of all blobs that it refers to, directly or through others. */
 function closure(target: string, blobs: ReadonlyMap<string, Blob>): string[] {
   const seen = new Set<string>([target]);
   for (const digest of seen) {
@@ -62,7 +62,7 @@ export function modelContent(content: ContainerdContent, listed: ReadonlySet<str
     for (const piece of held) known.add(piece);
     pieces.set(key, known);
   }
-  // Writable layers of containers stand on layers of images.
+  // The writable layer of a container needs the layers of its image below it.
   for (const { name, parent, committed } of content.snapshots) {
     if (!committed && parent !== '') pieces.set(`active ${name}`, new Set(chain(parent)));
   }

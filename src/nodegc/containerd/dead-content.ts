@@ -1,21 +1,21 @@
 import type { ContainerdContent } from './containerd-content.ts';
 
-/** A snapshot or blob that containerd keeps although no image, container or lease explains it (NODE-220). */
+/** A snapshot or blob that containerd keeps although no image, container or lease needs it (NODE-220). */
 export interface DeadPiece {
   readonly kind: 'snapshot' | 'blob';
   /** Empty for a blob. */
   readonly snapshotter: string;
   /** Key of the snapshot, or digest of the blob. */
   readonly name: string;
-  /** Bytes that come back when it goes; 0 for a writable snapshot, whose size is read when it is reported. */
+  /** Bytes that become free when it is removed. 0 for a writable snapshot: its size is read when it is reported. */
   readonly bytes: bigint;
-  /** The label that keeps it from containerd's own collection; undefined: that takes it sooner or later. */
+  /** The label that keeps containerd from collecting the piece. Undefined: containerd collects it sooner or later. */
   readonly keptBy: string | undefined;
 }
 
 const ROOT_LABEL = 'containerd.io/gc.root';
 const FLAT_LABEL = 'containerd.io/gc.flat';
-/** The object that such a label names keeps the piece. */
+/** Prefix of labels that name an object which keeps the piece. */
 const BACK_REFERENCE = 'containerd.io/gc.bref.';
 const CONTENT_LABEL = /^containerd\.io\/gc\.ref\.content(?:[./]|$)/;
 const SNAPSHOT_LABEL = /^containerd\.io\/gc\.ref\.snapshot\.([^./]+)/;
@@ -38,8 +38,8 @@ function leasedId({ type, id }: { readonly type: string; readonly id: string }):
 }
 
 /**
- * Finds what nothing explains, by the labels by which containerd itself decides. A label `gc.root` explains nothing: it keeps a piece for
- * ever, and whoever set it may be gone.
+ * Finds the pieces that no image, container or lease needs, by the labels by which containerd itself decides. The label `gc.root` does not
+ * count as a need: it keeps a piece for ever, and its creator may no longer exist.
  */
 export function deadPieces(content: ContainerdContent): DeadPiece[] {
   const { blobs, snapshots, images, containers, leases } = content;

@@ -28,9 +28,9 @@ export type Removed =
 
 export interface ContainerCycleResult {
   readonly removed: readonly Removed[];
-  /** Failed attempts and skipped items, with the reason. */
+  /** Items that were skipped or whose removal failed, with the reason. */
   readonly left: readonly { readonly id: string; readonly why: string }[];
-  /** The error that the kubelet would return for the cycle: only lists and directories that cannot be read are. */
+  /** The error that the kubelet would return for the cycle. It names only lists and directories that cannot be read. */
   readonly error: string | undefined;
 }
 
@@ -45,7 +45,10 @@ export interface ContainerPlan {
 const NANOSECONDS_PER_MS = 1_000_000n;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Removes dead containers, sandboxes and logs. Invariant: a container is removed only if its status just before says that it does not run. */
+/**
+ * Removes dead containers, sandboxes and logs. Invariant: a container is removed only if its status, read just before, shows that it does
+ * not run.
+ */
 export class ContainerManager {
   readonly #options: ContainerManagerOptions;
   readonly #logger: Logger;
@@ -72,7 +75,7 @@ export class ContainerManager {
     return { containers: planned, sandboxes, ...logs, podsKnown: pods.ready };
   }
 
-  /** One pass: containers, sandboxes, logs; a step that fails does not keep the next one back (NODE-080). */
+  /** One pass: containers, then sandboxes, then logs. A step that fails does not stop the next one (NODE-080). */
   async collect(
     options: { readonly pressure?: boolean; readonly stop?: AbortSignal } = {},
   ): Promise<ContainerCycleResult> {
@@ -97,7 +100,10 @@ export class ContainerManager {
     return { removed, left, error: errors.length === 0 ? undefined : aggregate(errors) };
   }
 
-  /** Logs of dead containers of terminated pods, oldest first, where nothing else would help (NODE-224). */
+  /**
+   * Removes logs of dead containers of terminated pods, oldest first, until `enough` is true. Used where nothing else would help
+   * (NODE-224).
+   */
   async trimDeadLogs(enough: () => Promise<boolean>): Promise<readonly string[]> {
     const { runtime, files } = this.#options;
     const containers = await runtime.listContainers();
@@ -184,7 +190,7 @@ export class ContainerManager {
     }
   }
 
-  /** Why it stays; undefined once it is gone (NODE-089). */
+  /** Returns the reason why the container stays; undefined once it is removed (NODE-089). */
   async #removeContainer(container: RuntimeContainer): Promise<string | undefined> {
     const { runtime, files, configuration } = this.#options;
     const status = await runtime.containerStatus(container.id);
@@ -237,7 +243,7 @@ export class ContainerManager {
   ): Promise<{ readonly logDirectories: string[]; readonly deadLinks: string[] }> {
     const { files, configuration } = this.#options;
     const { podLogsDir } = configuration;
-    // Nothing is known of pods: the directory is not even read.
+    // Without a complete list of pods, the directory is not even read.
     const entries = !pods.ready
       ? []
       : await files.list(podLogsDir).catch((error: unknown) => {
@@ -261,7 +267,7 @@ export class ContainerManager {
               (status) => status?.state ?? (listed.has(id) ? 'absent' : 'unreadable'),
               (error: unknown) => {
                 if (!(error instanceof RuntimeCallError)) throw error;
-                // Only an answer that it is not there proves anything.
+                // A failed call proves nothing about the container: the link stays.
                 return 'absent' as const;
               },
             );

@@ -7,7 +7,7 @@ export interface ContainerRemoval {
   readonly reason: ContainerRemovalReason;
 }
 
-/** Knowledge about pods; both answers are false for a pod of which nothing is known before the sources are ready (NODE-102). */
+/** Answers about pods. Before the sources are ready, both answers are false for an unknown pod (NODE-102). */
 export interface PodVerdicts {
   readonly ready: boolean;
   contentShouldBeRemoved(podUid: string): boolean;
@@ -22,16 +22,16 @@ export interface ContainerPlanFacts {
   readonly minAge: bigint;
   readonly maxPerPodContainer: number;
   readonly maxContainers: number;
-  /** A reclaim under pressure takes pods that are terminated but not deleted as well (NODE-111). */
+  /** Under pressure, containers of pods that are terminated but not deleted are removed as well (NODE-111). */
   readonly pressure: boolean;
   readonly collectForeign: boolean;
   readonly useAllPlaces?: boolean;
-  /** When a container ended, where that counts instead of its creation (NODE-222). */
+  /** When each container ended, where the age counts from there instead of from its creation (NODE-222). */
   readonly finishedAt?: ReadonlyMap<string, bigint>;
   readonly maxAge?: bigint;
 }
 
-/** Dead containers of one name in one pod, newest first. */
+/** Dead containers with the same name in the same pod, newest first. */
 type Unit = RuntimeContainer[];
 
 const newestFirst = (a: RuntimeContainer, b: RuntimeContainer): number =>
@@ -65,7 +65,7 @@ function unitsOf(containers: readonly RuntimeContainer[]): Map<string, Unit> {
   return new Map([...units].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Which dead containers go, in order (NODE-083 to NODE-086). The oldest of a unit goes first. */
+/** Chooses the dead containers to remove, in order (NODE-083 to NODE-086). Within a unit, the oldest is removed first. */
 export function planContainers(facts: ContainerPlanFacts): ContainerRemoval[] {
   const { pods, pressure, maxPerPodContainer, maxContainers, useAllPlaces = false, maxAge = 0n, now } = facts;
   const units = unitsOf(evictable(facts));

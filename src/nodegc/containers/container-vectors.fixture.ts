@@ -1,4 +1,4 @@
-/** `id@created`, seconds; `!` at the end: running, `+`: created, `?`: unknown state. */
+/** Containers as `id@created`, in seconds. A last character `!` means running, `+` created, `?` unknown state. */
 export interface ContainerVector {
   readonly id: string;
   readonly units: Readonly<Record<string, string>>;
@@ -6,14 +6,14 @@ export interface ContainerVector {
   readonly total: number;
   readonly removed: string;
   readonly kept: string;
-  /** Pods that nobody knows. */
+  /** Pods that no source knows. */
   readonly unknownPods?: readonly string[];
   /** Pods that are terminated but not deleted. */
   readonly terminatedPods?: readonly string[];
   readonly sourcesReady?: false;
   readonly pressure?: true;
   readonly minAge?: number;
-  /** The containers that stay when every place is filled, where that answer differs. */
+  /** The containers that stay when every place is filled; given only where that differs from `kept`. */
   readonly keptWithAllPlaces?: string;
 }
 

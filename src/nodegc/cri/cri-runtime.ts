@@ -19,9 +19,9 @@ import { callError, isMissing, isUnimplemented, UnixGrpc } from './unix-grpc.ts'
 export interface CriRuntimeOptions {
   /** `unix://…`. */
   readonly endpoint: string;
-  /** Where the image service is; the same as `endpoint` when empty. */
+  /** Endpoint of the image service; the same as `endpoint` when empty. */
   readonly imageEndpoint?: string;
-  /** Applies to every call except the removal of an image, which is never cut off. */
+  /** Applies to every call except the removal of an image, which has no timeout. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly metrics?: Metrics;
@@ -52,21 +52,21 @@ function sandboxOf(sandbox: PodSandbox): RuntimeSandbox {
   };
 }
 
-/** Field `sandboxImage` of the configuration that some runtimes show. */
+/** The field `sandboxImage` of the configuration that some runtimes report. */
 function sandboxImageOf(info: Readonly<Record<string, string>>): string | undefined {
   try {
     const config: unknown = JSON.parse(info['config'] ?? 'null');
     const image = (config as { sandboxImage?: unknown } | null)?.sandboxImage;
     return typeof image === 'string' && image !== '' ? image : undefined;
   } catch {
-    // Not JSON: a runtime may say there what it likes.
+    // Not JSON: a runtime may report any text here.
     return undefined;
   }
 }
 
 type List = 'images' | 'containers' | 'sandboxes';
 
-/** A container runtime over CRI v1 (NODE-010). It remembers which streams the runtime does not have, until that goes away. */
+/** A container runtime over CRI v1 (NODE-010). It remembers which streams the runtime lacks, until the runtime becomes unreachable. */
 export class CriRuntime implements Runtime {
   readonly #options: CriRuntimeOptions;
   readonly #runtimeGrpc: UnixGrpc;
@@ -234,7 +234,9 @@ export class CriRuntime implements Runtime {
     );
   }
 
-  /** In one stream where the runtime has it, else in one answer (NODE-013, NODE-230). A stream that breaks off counts for nothing. */
+  /**
+   * Reads a list as one stream where the runtime has it, else as one answer (NODE-013, NODE-230). A broken stream yields no items at all.
+   */
   async #list<Wire, T>(
     list: List,
     operation: string,
@@ -287,7 +289,7 @@ export class CriRuntime implements Runtime {
       return await send(timeoutMs === undefined ? {} : { timeoutMs });
     } catch (error) {
       const failed = callError(operation, error);
-      // The next runtime behind this socket may be a newer one.
+      // The next runtime on this socket may be a newer one that has the streams.
       if (failed.failure === 'unreachable') this.#withoutStream.clear();
       if (!isUnimplemented(error)) this.#errors.inc({ operation });
       throw failed;

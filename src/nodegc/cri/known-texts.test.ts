@@ -23,7 +23,7 @@ describe('KnownTexts', () => {
         within.set(text, before);
         const expected = new TextDecoder('utf-8', { ignoreBOM: true }).decode(text);
         for (let time = 0; time < 2; time++) expect(ids.read(within, before, before + text.length)).toBe(expected);
-        // A view that does not begin where its memory does.
+        // A view that starts in the middle of its memory buffer.
         expect(ids.read(within.subarray(before), 0, text.length)).toBe(expected);
       }),
     );

@@ -1,23 +1,23 @@
-/** Shorter texts are no digests, longer ones neither; both are decoded each time. */
+/** Texts shorter than `SHORTEST` or longer than `LONGEST` are not digests: they are decoded each time. */
 const SHORTEST = 16;
 const LONGEST = 80;
 const FIRST_CAPACITY = 256;
-/** Bound: when this many texts are known, all are forgotten. 32,768 of them take 3 MiB. */
+/** Bound: at this many texts, all are forgotten. 32,768 texts take 3 MiB. */
 const MOST = 1 << 15;
 
 /**
- * Ids that were read before. A list names the same ids as the list before it, so the same bytes give the same string: nothing is decoded or
- * hashed anew, and a map finds it by identity. Forgetting a text costs time, never correctness.
+ * Ids that were read before. A list repeats the ids of the list before it, so the same bytes return the same string. The text is not
+ * decoded or hashed again, and a map finds it by identity. Forgetting a text costs time, never correctness.
  */
 export class KnownTexts {
   #texts: string[] = [];
-  /** Where a text is in `#texts`, plus one; by hash, with linear probing. At most half of it is taken. */
+  /** Hash table with linear probing: the index of a text in `#texts`, plus one. At most half of it is filled. */
   #table = new Int32Array(2 * FIRST_CAPACITY);
-  /** The bytes of each text, `LONGEST` apart. */
+  /** The bytes of each text, one text every `LONGEST` bytes. */
   #arena: DataView = new DataView(new ArrayBuffer(FIRST_CAPACITY * LONGEST));
   #view: DataView = new DataView(new ArrayBuffer(0));
 
-  /** The text of these bytes, which are UTF-8. */
+  /** Returns the text of these bytes, which are UTF-8. */
   read(bytes: Uint8Array, start: number, end: number): string {
     const length = end - start;
     if (length < SHORTEST || length > LONGEST) return decode(bytes, start, end);
@@ -33,7 +33,7 @@ export class KnownTexts {
       slot = (slot + 1) & mask;
     }
     const text = decode(bytes, start, end);
-    // Where a character takes several bytes, the length of the text is not that of the bytes.
+    // Only text with one byte per character is kept: lookup compares the two lengths.
     if (text.length === length) this.#keep(text, bytes, start, slot);
     return text;
   }
@@ -42,7 +42,7 @@ export class KnownTexts {
     if (this.#texts.length === this.#table.length / 2) {
       if (this.#texts.length >= MOST) this.#clear();
       else this.#grow();
-      // The next read of this text keeps it.
+      // This text is not kept yet: its next read keeps it.
       return;
     }
     const index = this.#texts.push(text) - 1;
@@ -73,7 +73,7 @@ function decode(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 }
 
-/** The hash of the last eight bytes, in which digests differ most. */
+/** Hashes the last eight bytes, because digests differ most there. */
 function hashOf(view: DataView, from: number, length: number): number {
   const end = from + length;
   const sum = Math.imul(view.getInt32(end - 4), 0x85eb_ca6b) ^ Math.imul(view.getInt32(end - 8), 0xc2b2_ae35);
@@ -82,7 +82,7 @@ function hashOf(view: DataView, from: number, length: number): number {
 }
 
 function same(left: DataView, leftFrom: number, right: DataView, rightFrom: number, length: number): boolean {
-  // Backwards: digests begin alike.
+  // Compares from the back, because digests begin alike.
   let at = length;
   for (; at >= 4; at -= 4) {
     if (left.getInt32(leftFrom + at - 4) !== right.getInt32(rightFrom + at - 4)) return false;

@@ -138,7 +138,7 @@ describe('reading lists of a runtime', () => {
         work();
         return false;
       } catch (error) {
-        // The names are read when somebody asks for them; they fail as the call that brought them.
+        // The names are decoded when they are first read. An error then is the error of the call that returned them.
         if (!(error instanceof RuntimeCallError)) expect(error).toMatchObject({ message: expect.stringMatching(/./) });
         return true;
       }

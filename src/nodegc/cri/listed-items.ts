@@ -11,7 +11,7 @@ const UID_LABEL = 'io.kubernetes.pod.uid';
 const NAME_LABEL = 'io.kubernetes.pod.name';
 const NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 
-/** States of a container by their numbers on the wire; whatever else comes is unknown. */
+/** States of a container by their numbers on the wire; any other number is unknown. */
 const states: readonly ContainerState[] = ['created', 'running', 'exited', 'unknown'];
 export const stateOf = (state: number): ContainerState => states[state] ?? 'unknown';
 
@@ -33,7 +33,7 @@ const CONTAINER = {
 const METADATA = { name: 0x0a, attempt: 0x10 };
 const ENTRY = { key: 0x0a, value: 0x12 };
 
-/** Reads the message at the cursor field by field: `onField` reads a value, or returns false to have it passed over. */
+/** Reads the message at the cursor field by field. `onField` reads the value, or returns false to skip it. */
 function fields(reader: WireReader, onField: (tag: number) => boolean): void {
   while (reader.more) {
     const tag = reader.tag();
@@ -41,7 +41,7 @@ function fields(reader: WireReader, onField: (tag: number) => boolean): void {
   }
 }
 
-/** The same for a message inside of another one. */
+/** Reads a message inside another message in the same way. */
 function nested(reader: WireReader, onField: (tag: number) => boolean): void {
   const outer = reader.end;
   reader.end = reader.delimited();
@@ -49,7 +49,7 @@ function nested(reader: WireReader, onField: (tag: number) => boolean): void {
   reader.end = outer;
 }
 
-/** The part of an item that is read later. Bytes that are no message fail as the call does that brought them. */
+/** Reads the part of an item that was left for later. Bytes that are not a message fail like the call that returned them. */
 function readLater(
   operation: string,
   { reader, start, end }: { readonly reader: WireReader; readonly start: number; readonly end: number },
@@ -82,7 +82,7 @@ function knownText(reader: WireReader, ids: KnownTexts): string {
   return text;
 }
 
-/** An image of a list. Its names stay bytes until somebody reads them: few of thousands are ever shown. */
+/** An image of a list. Its names are decoded when they are first read: of thousands of images, few are ever shown. */
 class ListedImage implements RuntimeImage {
   id = '';
   runtimeHandler = '';
@@ -129,7 +129,7 @@ class ListedImage implements RuntimeImage {
   }
 }
 
-/** A container of a list. Fields that only a pass over containers reads stay bytes until then. */
+/** A container of a list. Fields that only a pass over containers needs are decoded when they are first read. */
 class ListedContainer implements RuntimeContainer {
   id = '';
   imageId = '';
@@ -230,7 +230,7 @@ interface RestOfContainer {
   readonly annotations: Record<string, string>;
 }
 
-/** Without the user's own reference the image counts, unless it is an id: a kubelet creates containers by the id. */
+/** The reference that the user specified, else the image. An id does not count as a reference: a kubelet creates containers by the id. */
 function referenceOf(reader: WireReader): string {
   let [image, userSpecified] = ['', ''];
   nested(reader, (tag) => {
@@ -263,7 +263,7 @@ function readEntry(reader: WireReader, map: Record<string, string>): void {
   map[key] = value;
 }
 
-/** Items of an answer that lie in one piece of memory share one reader. */
+/** Items of an answer in the same memory buffer share one reader. */
 function readItems<T>(items: readonly Uint8Array[], read: (reader: WireReader) => T): T[] {
   let reader: WireReader | undefined;
   return items.map((item) => {
@@ -278,7 +278,7 @@ function readItems<T>(items: readonly Uint8Array[], read: (reader: WireReader) =
 /**
  * @param items one message `runtime.v1.Image` each
  * @param ids ids of earlier lists
- * @throws ProtobufError when an item is none
+ * @throws ProtobufError when an item is not such a message
  */
 export function readImages(items: readonly Uint8Array[], ids = new KnownTexts()): RuntimeImage[] {
   return readItems(items, (reader) => new ListedImage(reader, ids));
@@ -287,7 +287,7 @@ export function readImages(items: readonly Uint8Array[], ids = new KnownTexts())
 /**
  * @param items one message `runtime.v1.Container` each
  * @param ids ids of earlier lists
- * @throws ProtobufError when an item is none
+ * @throws ProtobufError when an item is not such a message
  */
 export function readContainers(items: readonly Uint8Array[], ids = new KnownTexts()): RuntimeContainer[] {
   return readItems(items, (reader) => new ListedContainer(reader, ids));

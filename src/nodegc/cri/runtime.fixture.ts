@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 
-/** A container runtime on a socket of its own that has only the calls that a test gives it. */
+/** A container runtime on its own socket. It has only the calls that a test gives it. */
 export async function runtimeOf(
   routes: (router: ConnectRouter) => void,
 ): Promise<{ readonly endpoint: string; readonly close: () => Promise<void> }> {

@@ -3,7 +3,7 @@ import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
 import { type RuntimeFailure, RuntimeCallError } from '../inventory/runtime.ts';
 
-/** The largest message; lists of a full node are some MiB (NODE-230). */
+/** The largest message that is accepted. Lists of a full node take some MiB (NODE-230). */
 const READ_LIMIT_BYTES = 64 << 20;
 
 /** Path of `unix:///run/containerd/containerd.sock`. */
@@ -11,7 +11,7 @@ export function socketPath(endpoint: string): string {
   return endpoint.replace(/^unix:\/\//, '');
 }
 
-/** gRPC over a unix socket, on one HTTP/2 connection that is opened when first used and again when it broke. */
+/** gRPC over a unix socket, on one HTTP/2 connection. It opens at the first use, and again after it broke. */
 export class UnixGrpc {
   readonly endpoint: string;
   readonly transport: Transport;
@@ -20,7 +20,7 @@ export class UnixGrpc {
   constructor(endpoint: string) {
     this.endpoint = endpoint;
     const path = socketPath(endpoint);
-    // No pings: a server of gRPC for Go ends connections that ask more often than every 5 minutes.
+    // No pings: a Go gRPC server closes connections that ping more often than every 5 minutes.
     this.#session = new Http2SessionManager('http://localhost', {}, { createConnection: () => connect(path) });
     this.transport = createGrpcTransport({
       baseUrl: 'http://localhost',
@@ -31,13 +31,13 @@ export class UnixGrpc {
     });
   }
 
-  /** Ends the connection with everything under way on it. */
+  /** Closes the connection and aborts every call on it. */
   close(): void {
     this.#session.abort();
   }
 }
 
-/** Code of the system in an error or in what caused it: `ENOENT`, `EACCES`. */
+/** The system's error code in an error or in one of its causes: `ENOENT`, `EACCES`. */
 export function systemCodeOf(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
     if ('code' in cause && typeof cause.code === 'string' && /^E[A-Z]+$/.test(cause.code)) return cause.code;
@@ -45,7 +45,7 @@ export function systemCodeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** True for an answer that says that there is no such thing. */
+/** True when the answer says that the object does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ConnectError && error.code === Code.NotFound;
 }
@@ -74,7 +74,7 @@ function failureOf(error: unknown): RuntimeFailure {
   }
 }
 
-/** The failure of a call, as the rooms above see it. The message is the runtime's own. */
+/** Turns the error of a call into the error that callers see. The message is the runtime's own. */
 export function callError(operation: string, error: unknown): RuntimeCallError {
   if (error instanceof RuntimeCallError) return error;
   const said =

@@ -1,8 +1,8 @@
 import type { NodeEvent } from '../images/image-cycle.ts';
 
 /**
- * Which failures of cycles become events. The image loop keeps quiet at the first failure after a success, because statistics may not be
- * there yet (NODE-121); the container loop reports every one (NODE-120).
+ * Decides which failures of cycles become Events. The image loop reports no Event for the first failure after a success, because statistics
+ * may not exist yet (NODE-121). The container loop reports every failure (NODE-120).
  */
 export class CycleEvents {
   #imageFailures = 0;
@@ -18,7 +18,7 @@ export class CycleEvents {
     return this.#imageFailures === 1 ? [] : [{ reason: 'ImageGCFailed', message: error }];
   }
 
-  /** @param error of the cycle; undefined for success. `recovered`: the first success after failures. */
+  /** @param error of the cycle; undefined for success. `recovered` is true for the first success after failures. */
   containerCycle(error: string | undefined): { readonly events: readonly NodeEvent[]; readonly recovered: boolean } {
     if (error === undefined) {
       const recovered = this.#containerFailures > 0;

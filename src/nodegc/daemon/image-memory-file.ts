@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import type { ImageMemory, Inventory } from '../inventory/image-inventory.ts';
 
-/** The state file cannot be used. Nothing is removed on the strength of it. */
+/** The state file cannot be used, so nothing is removed. */
 export class StateFileError extends Error {
   readonly path: string;
   constructor(path: string, reason: string, options?: ErrorOptions) {
@@ -53,7 +53,7 @@ export class ImageMemoryFile {
     this.#path = path;
   }
 
-  /** Empty when there is no file yet. @throws StateFileError */
+  /** The map is empty when there is no file yet. @throws StateFileError */
   async read(): Promise<Map<string, ImageMemory>> {
     let text: string;
     try {
@@ -65,7 +65,7 @@ export class ImageMemoryFile {
     return parse(this.#path, text);
   }
 
-  /** Writes nothing when nothing has changed since the last time. */
+  /** Writes nothing when nothing has changed since the last write. */
   async write(inventory: Inventory): Promise<void> {
     const images = Object.fromEntries(
       [...inventory.values()].map(({ key, firstDetected, lastUsed }) => [

@@ -9,8 +9,8 @@ interface KubeletConfigz {
 const OFF: readonly unknown[] = [undefined, '', '0', '0s'];
 
 /**
- * Which settings of the kubelet let it collect images beside us (NODE-141); empty when none does. A threshold that is not shown is the
- * kubelet's default, which collects.
+ * The kubelet's settings that let it collect images too (NODE-141); empty if none does. A threshold that is not shown has the kubelet's
+ * default, with which the kubelet collects.
  * @param configz the answer of the kubelet's `/configz`
  * @returns settings in the form of the kubelet's file
  */

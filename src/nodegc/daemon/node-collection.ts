@@ -30,13 +30,14 @@ export interface NodeCollectionOptions {
   readonly metrics?: Metrics;
   /** Undefined until the first complete list of pods. */
   readonly knownPods?: () => readonly KnownPod[] | undefined;
-  /** Protect lists of the cluster, where it has some; undefined until they are known. */
+  /** The protect lists of the cluster, if they are used; the result is undefined until they are known. */
   readonly clusterLists?: () => readonly ReferencePattern[] | undefined;
-  /** Reads and keeps the state file; without it nothing is remembered. */
+  /** Whether the state file is used; otherwise nothing is remembered. */
   readonly remember: boolean;
   /**
-   * How an image counts that nothing remembers: `new` as of the start, as for a kubelet, or as old as the runtime's own record of it.
-   * The second is for a command by hand, which has no past; a runtime that keeps no such time lets it count as old.
+   * The age of an image that is not remembered. With `new`, the age counts from the start, as for a kubelet. With `asRecorded`, it is the
+   * age of the runtime's own record of the image, for a command by hand, which has no past. If the runtime keeps no such time, the image
+   * counts as old.
    */
   readonly unknownImages: 'new' | 'asRecorded';
   readonly onRemoval?: (removal: Removal, outcome: RemovalOutcome) => void;
@@ -45,11 +46,11 @@ export interface NodeCollectionOptions {
 const NANOSECONDS_PER_MS = 1_000_000n;
 const FINISHED: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
-/** Everything that collects on one node, put together over a runtime's socket. Close it when done. */
+/** All collection on one node, connected to a runtime's socket. Close it when done. */
 export class NodeCollection {
   /** The runtime's description of itself. */
   readonly info: RuntimeInfo;
-  /** The runtime, call by call. */
+  /** Direct calls to the runtime. */
   readonly runtime: Runtime;
   /** Finds, plans and removes images. */
   readonly images: ImageManager;
@@ -63,7 +64,7 @@ export class NodeCollection {
   readonly imagePath: string;
   readonly #configuration: NodeConfiguration;
   readonly #clock: Clock;
-  /** References in specs of pods of this node that are not finished (NODE-142). */
+  /** Image references in the specs of this node's unfinished pods (NODE-142). */
   readonly #podImages: () => ReadonlySet<string>;
   readonly #clusterLists: () => readonly ReferencePattern[] | undefined;
   readonly #reader: ContainerdReader | undefined;
@@ -149,27 +150,28 @@ export class NodeCollection {
     }
   }
 
-  /** File systems of logs and of images, and whether they are one (NODE-111). */
+  /** Reads the file systems of logs and images, and whether both are the same (NODE-111). */
   async readDisks(): Promise<{
     readonly nodefs: DiskReading | undefined;
     readonly imagefs: DiskReading | undefined;
     readonly layout: DiskLayout;
   }> {
     const { podLogsDir } = this.#configuration;
-    // Logs may never have been written yet.
+    // The log directory may not exist yet.
     const nodePath = (await this.files.device(podLogsDir)) === undefined ? dirname(podLogsDir) : podLogsDir;
     const [nodefs, imagefs] = [await this.files.usage(nodePath), await this.files.usage(this.imagePath)];
     const one = (await this.files.device(nodePath)) === (await this.files.device(this.imagePath));
     return { nodefs, imagefs, layout: one ? 'one' : 'separateImages' };
   }
 
-  /** Records that hold space although no image shows them, as of the last plan or pass (NODE-229). */
+  /** Records of images that hold space although the runtime no longer lists the image, as of the last plan or pass (NODE-229). */
   get stranded(): readonly StrandedImageRecord[] {
     return this.#stranded;
   }
 
   /**
-   * Snapshots and blobs that nothing explains, now (NODE-220). Reads twice when it finds any: containerd may just be removing them.
+   * Snapshots and blobs that no image, container or lease explains now (NODE-220). Reads a second time if it finds any, because containerd
+   * may be removing them.
    * @throws RuntimeCallError
    */
   async readDead(): Promise<readonly DeadPiece[]> {
@@ -187,12 +189,12 @@ export class NodeCollection {
     return dead;
   }
 
-  /** Whether tags can be removed while their image stays: containerd can, other runtimes do not offer it. */
+  /** Whether a tag can be removed while its image stays. Only containerd offers this. */
   get canUntag(): boolean {
     return this.#reader !== undefined;
   }
 
-  /** Tags that may go while their image stays, now (NODE-226). @throws RuntimeCallError */
+  /** The tags that may be removed now, while their image stays (NODE-226). @throws RuntimeCallError */
   async readStaleTags(): Promise<readonly StaleTag[]> {
     const entries = (await this.#reader?.readEntries()) ?? [];
     const inventory = await this.images.detect();
@@ -210,7 +212,7 @@ export class NodeCollection {
   }
 
   /**
-   * Removes a tag if it may still go; its image stays. False: a container or a pod uses the image by it now.
+   * Removes a tag if this is still allowed; its image stays. False if a container or pod now uses the image by this tag.
    * @throws RuntimeCallError
    */
   async untag({ tag }: StaleTag): Promise<boolean> {
@@ -219,12 +221,12 @@ export class NodeCollection {
     return true;
   }
 
-  /** Removes a record that no image shows, through containerd's own API. */
+  /** Removes the record of an image that is no longer listed, through containerd's own API. */
   async removeStranded(record: StrandedImageRecord): Promise<void> {
     await this.#reader?.removeEntry(record.name);
   }
 
-  /** Ends the connections to the runtime. */
+  /** Closes the connections to the runtime. */
   close(): void {
     this.#close();
   }
@@ -238,7 +240,7 @@ export class NodeCollection {
   }
 }
 
-/** Puts into the memory when the runtime has written the record of each image that nobody remembers. */
+/** Adds to the memory each image that it lacks, with the time at which the runtime wrote the image's record. */
 async function addRecordedTimes(
   runtime: Runtime,
   reader: ContainerdReader | undefined,

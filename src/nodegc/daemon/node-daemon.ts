@@ -15,25 +15,25 @@ import { CycleEvents } from './cycle-events.ts';
 import type { ImageMemoryFile } from './image-memory-file.ts';
 import type { NodeMetrics, Trigger } from './node-metrics.ts';
 
-/** Periods of the kubelet (NODE-060, NODE-080), and ours near the high threshold (NODE-223). */
+/** The kubelet's periods (NODE-060, NODE-080), and our own period near the high threshold (NODE-223). */
 const IMAGE_PERIOD_MS = 5 * 60_000;
 const NEAR_PERIOD_MS = 30_000;
 const NEAR_POINTS = 5;
 const CONTAINER_PERIOD_MS = 60_000;
 const PRESSURE_PERIOD_MS = 10_000;
 const SAVE_PERIOD_MS = 60_000;
-/** A reclaim that freed nothing is not repeated sooner. */
+/** The shortest pause after a reclaim that freed nothing. */
 const FRUITLESS_PAUSE_MS = 60_000;
-/** Reported once an hour while nothing may be removed (NODE-219). */
+/** The failure is reported once an hour while no image may be removed (NODE-219). */
 const HOPELESS_EVENT_MS = 3_600_000;
-/** Events of containers lead to one check of the disk in this time (NODE-223). */
+/** Container events cause at most one check of the disk in this time (NODE-223). */
 const EVENT_PAUSE_MS = 10_000;
-/** After a stream of events has broken off. */
+/** The pause after a stream of events has broken off. */
 const EVENT_RETRY_MS = 30_000;
 
 export interface NodeDaemonOptions {
   readonly configuration: NodeConfiguration;
-  /** How `auto` has become: `audit` and `dryRun` plan only, `besideKubelet` leaves containers alone (NODE-140). */
+  /** The mode after `auto` is resolved. `audit` and `dryRun` only plan; `besideKubelet` leaves containers alone (NODE-140). */
   readonly mode: 'besideKubelet' | 'standalone' | 'audit';
   readonly images: ImageManager;
   readonly containers: ContainerManager;
@@ -47,17 +47,17 @@ export interface NodeDaemonOptions {
     readonly layout: DiskLayout;
   }>;
   /**
-   * Events of containers, to check the disk early. They are read where no kubelet runs: containerd 1.7 gives each event to one reader only,
-   * and would withhold it from the kubelet.
+   * Container events, which cause an early check of the disk. They are read only where no kubelet runs: containerd 1.7 gives each event to
+   * one reader, so the kubelet would miss it.
    */
   readonly containerEvents?: (signal: AbortSignal) => AsyncIterable<void>;
-  /** A Warning on the Node. */
+  /** Reports a Warning Event on the Node. */
   readonly emit: (event: NodeEvent) => void;
   /** Called with each pass as it ends (NODE-133). */
   readonly onSpan?: (span: Span) => void;
 }
 
-/** One pass, by the kubelet's name for its span. Milliseconds. */
+/** One pass, with the kubelet's name for its span. Durations are in milliseconds. */
 export interface Span {
   readonly name: 'Images/GarbageCollect' | 'Containers/GarbageCollect';
   readonly durationMs: number;
@@ -66,8 +66,8 @@ export interface Span {
 }
 
 /**
- * Node collection as a service: an image loop, a container loop, and reclaim under pressure. Each loop waits its period after the end of a
- * pass, and one image pass and one container pass happen at a time (NODE-122, NODE-123).
+ * Node collection as a service: an image loop, a container loop, and reclaim under pressure. Each loop waits its period after a pass. Image
+ * passes never overlap, and neither do container passes (NODE-122, NODE-123).
  */
 export class NodeDaemon implements Service {
   readonly #options: NodeDaemonOptions;
@@ -79,7 +79,7 @@ export class NodeDaemon implements Service {
   #completed = false;
   /** Ends the pause before the next pass over images. */
   #wakeImages: () => void = () => undefined;
-  /** A pass that removed nothing is not repeated because of an event sooner. */
+  /** Before this time, no event starts a pass, because the last pass removed nothing. */
   #noWakeBefore = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
 
@@ -87,7 +87,7 @@ export class NodeDaemon implements Service {
     this.#options = options;
   }
 
-  /** The first pass over images has ended. */
+  /** True after the first pass over images. */
   get ready(): boolean {
     return this.#completed;
   }
@@ -132,7 +132,7 @@ export class NodeDaemon implements Service {
     }
   }
 
-  /** Checks the disk soon after an event (NODE-223). Events are no source of truth: without them the loops do the same later. */
+  /** Checks the disk soon after an event (NODE-223). Events are no source of truth: without them, the loops do the same check later. */
   async #followEvents(signal: AbortSignal): Promise<void> {
     const { containerEvents, clock, logger } = this.#options;
     if (containerEvents === undefined) return;
@@ -231,7 +231,7 @@ export class NodeDaemon implements Service {
       });
     }
     if (planned) return;
-    // Nothing may go: the kubelet would fail every 5 minutes (NODE-219).
+    // No image may be removed. The kubelet would report this failure every 5 minutes (NODE-219).
     const hopeless =
       configuration.accounting === 'measured' &&
       result.because === 'insufficientFreed' &&
@@ -248,7 +248,7 @@ export class NodeDaemon implements Service {
     if (trigger === 'periodic') for (const event of this.#events.imageCycle(result.error)) this.#emit(event);
   }
 
-  /** Names what holds the space that no removal frees. */
+  /** Describes the users of the space that no removal can free. */
   #consumers(): string {
     const used = [...this.#options.images.inventory.values()].filter(({ users }) => users.length > 0);
     const bytes = used.reduce((sum, { image }) => sum + image.size, 0n);
@@ -345,7 +345,7 @@ export class NodeDaemon implements Service {
     }
   }
 
-  /** At most once a minute, and at the end (NODE-210). */
+  /** Saves at most once a minute, and at shutdown (NODE-210). */
   async #save(last: boolean): Promise<void> {
     const { memoryFile, images, clock, logger } = this.#options;
     if (memoryFile === undefined || images.inventory.size === 0) return;

@@ -44,10 +44,10 @@ const reasons: Readonly<Record<Removed['reason'], string>> = {
   dead: 'dead',
 };
 
-/** Bytes: from a mebibyte to a tebibyte. */
+/** Buckets in bytes, from a mebibyte to a tebibyte. */
 const BYTES = [20, 23, 26, 28, 30, 31, 32, 33, 34, 35, 36, 38, 40].map((power) => 2 ** power);
 
-/** Numbers of node collection (NODE-131, NODE-132). No label names an image, a pod, a path or an error. */
+/** Metrics of node collection (NODE-131, NODE-132). No label names an image, a pod, a path or an error. */
 export class NodeMetrics {
   readonly #of;
 
@@ -133,7 +133,7 @@ export class NodeMetrics {
     if (result.usagePercentAfter !== undefined) of.usage.set(result.usagePercentAfter, { phase: 'after' });
   }
 
-  /** A pass that ended before it began: its lists failed. */
+  /** Counts a pass that did not start because its lists failed. */
   imageCycleFailed(operation: ImageOperation, trigger: Trigger, seconds: number): void {
     const labels = { operation: operations[operation], trigger };
     this.#of.attempts.inc({ ...labels, result: 'error', reason: 'detect_error' });

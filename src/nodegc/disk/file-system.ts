@@ -4,15 +4,15 @@ import type { DiskReading } from '../images/thresholds.ts';
 
 /** Access to the node's file systems: reading and removing. */
 export interface FileSystem {
-  /** Undefined when the path is not there or cannot be asked (NODE-073). */
+  /** Undefined when the path does not exist or cannot be read (NODE-073). */
   usage(path: string): Promise<DiskReading | undefined>;
-  /** Number of the file system that a path is on; undefined when the path is not there. */
+  /** Number of the file system that a path is on; undefined when the path does not exist. */
   device(path: string): Promise<bigint | undefined>;
   /** Names in a directory. @throws the error of the system */
   list(directory: string): Promise<readonly string[]>;
-  /** Links in a directory whose target is not there, by name. None when the directory is not there. */
+  /** Names of the links in a directory whose target does not exist. Empty when the directory does not exist. */
   deadLinks(directory: string): Promise<readonly string[]>;
-  /** Removes a file or a link; one that is not there is success. */
+  /** Removes a file or a link. Succeeds when it does not exist. */
   removeFile(path: string): Promise<void>;
   removeTree(path: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { parseThreshold, type Signal, thresholdMet } from '../config/eviction-threshold.ts';
 import type { DiskReading } from '../images/thresholds.ts';
 
-/** Where images and writable layers lie (NODE-111). */
+/** Where images and writable layers are stored (NODE-111). */
 export type DiskLayout = 'one' | 'separateImages' | 'split';
 export type ReclaimStep = 'containers' | 'images' | 'deadLogs';
 
@@ -20,7 +20,7 @@ export function signalsUnderPressure(
       what === 'available'
         ? { available: reading.available, capacity: reading.capacity }
         : { available: reading.inodesFree, capacity: reading.inodes };
-    // A file system without a report is not full, and one without a count of inodes has no shortage of them.
+    // A file system without a reading counts as not full. One without a count of inodes counts as having enough inodes.
     if (have.available === undefined || have.capacity === undefined || have.capacity === 0n) return false;
     return thresholdMet(threshold, { available: have.available, capacity: have.capacity });
   };

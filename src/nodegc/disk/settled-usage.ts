@@ -1,13 +1,16 @@
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { DiskReading } from '../images/thresholds.ts';
 
-/** Space may come back later than the removal is answered (NODE-074): equal samples that count as standing still, and for how long to wait. */
+/**
+ * The file system may show freed space only after the removal is answered (NODE-074). These set how many equal samples count as settled,
+ * and how long to wait.
+ */
 const SAMPLES = 3;
 const PAUSE_MS = 20;
 const PAUSE_CAP_MS = 1_000;
 const BOUND_MS = 30_000;
 
-/** Reads the usage until it stands still for three samples, or for 30 s. */
+/** Reads the usage until three samples in a row are equal, or 30 s have passed. */
 export async function settledUsage(
   read: () => Promise<DiskReading | undefined>,
   clock: Clock,

@@ -2,31 +2,31 @@ import type { ImageRecord } from '../inventory/image-inventory.ts';
 import type { ProtectionRule } from './protection.ts';
 import { type DiskReading, formatCapacity } from './thresholds.ts';
 
-/** Why an image is removed: its age, or the space that is needed. */
+/** The reason to remove an image: its age, or the space that is needed. */
 export type RemovalReason = 'age' | 'space';
-/** `unused`: remove whatever is not used, without a goal (NODE-072). */
+/** `deleteUnused`: remove every image that is not in use, without a goal (NODE-072). */
 export type ImageOperation = 'garbageCollect' | 'deleteUnused';
 
 export interface Removal {
   readonly record: ImageRecord;
   readonly reason: RemovalReason;
-  /** Bytes that come back, exact or estimated by the runtime's size. */
+  /** Bytes that the removal frees: exact, or estimated by the size that the runtime reports. */
   readonly bytes: bigint;
   readonly exact: boolean;
 }
 
-/** The next step of the cycle. The caller reports its outcome before it asks again. */
+/** The next step of the cycle. The caller reports the outcome of a step before it requests the next one. */
 export type ImageStep =
-  /** Read the disk; `settled`: wait until freed space stands still. */
+  /** Read the disk; `settled`: wait until the free space no longer changes. */
   | { readonly step: 'readDisk'; readonly settled: boolean }
-  /** Remove these, all at once. */
+  /** Remove these images, all at the same time. */
   | { readonly step: 'remove'; readonly removals: readonly Removal[] }
   | { readonly step: 'end'; readonly result: ImageCycleResult };
 
 export type RemovalOutcome =
   | { readonly outcome: 'removed' }
   | { readonly outcome: 'failed'; readonly message: string }
-  /** Protected since the plan was made. */
+  /** The image became protected after the plan was made. */
   | { readonly outcome: 'spared'; readonly why: string };
 
 export interface NodeEvent {
@@ -53,12 +53,12 @@ export interface ImageCycleResult {
   readonly removed: readonly Removal[];
   readonly failed: readonly { readonly record: ImageRecord; readonly message: string }[];
   readonly skipped: readonly { readonly record: ImageRecord; readonly reason: SkipReason }[];
-  /** Bytes wanted; undefined when the space pass was not due. */
+  /** Bytes to free; undefined when the space pass was not due. */
   readonly goal: bigint | undefined;
   readonly usagePercent: number | undefined;
   readonly usagePercentAfter: number | undefined;
   readonly estimatedFreed: bigint;
-  /** By the file system; undefined where nobody read it. */
+  /** Bytes freed as the file system measures them; undefined where it was not read. */
   readonly measuredFreed: bigint | undefined;
 }
 
@@ -67,11 +67,11 @@ export interface ImageCycle {
   next(): ImageStep;
   /** Reports how one removal of the last step ended. */
   settle(removal: Removal, outcome: RemovalOutcome): void;
-  /** Reports the measured disk, for a step `readDisk`. */
+  /** Reports the measured disk after a step `readDisk`. */
   read(reading: DiskReading): void;
 }
 
-/** Current words of the kubelet (NODE-068). */
+/** The message of the current kubelet (NODE-068). */
 export function insufficientSpace(usagePercent: number, capacity: bigint, freed: bigint): string {
   return (
     `Insufficient free disk space on the node's image filesystem (${usagePercent}% of ${formatCapacity(capacity)} used). ` +

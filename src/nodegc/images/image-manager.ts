@@ -17,26 +17,26 @@ export interface ImageManagerOptions {
   readonly configuration: NodeConfiguration;
   readonly clock: Clock;
   readonly logger?: Logger;
-  /** Reads the disk that images lie on; `settled`: once freed space stands still. */
+  /** Reads the disk that holds the images; `settled`: wait until the free space no longer changes. */
   readonly readDisk: (settled: boolean) => Promise<DiskReading | undefined>;
-  /** Exact bytes, where the runtime shows its pieces; undefined where it does not. */
+  /** Reads exact bytes; undefined where the runtime does not show the pieces of its images. */
   readonly readShared?: (listed: ReadonlySet<string>) => Promise<SharedBytes | undefined>;
-  /** References in specs of pods that are not finished (NODE-142). */
+  /** References in the specs of pods that are not finished (NODE-142). */
   readonly podImages?: () => ReadonlySet<string>;
-  /** Protect lists of the cluster, where it has some; undefined until they are known (NODE-212). */
+  /** Protect lists of the cluster, if it has some; undefined until they are known (NODE-212). */
   readonly clusterLists?: () => readonly ReferencePattern[] | undefined;
   readonly sandboxImage?: string | undefined;
-  /** Knowledge of an earlier process (NODE-210). */
+  /** Image ages that an earlier process stored (NODE-210). */
   readonly memory?: ReadonlyMap<string, ImageMemory>;
-  /** Called with each removal as it ends. */
+  /** Called after each removal with its outcome. */
   readonly onRemoval?: (removal: Removal, outcome: RemovalOutcome) => void;
 }
 
-/** The removals a pass would make, with the reason why everything else stays. */
+/** The removals that a pass would make, and the reason why each other image stays. */
 export interface ImagePlan {
   readonly inventory: Inventory;
   readonly protections: ReadonlyMap<string, Protection>;
-  /** The result of the pass, if every removal succeeds and frees what is predicted. */
+  /** The result of the pass if every removal succeeds and frees the predicted bytes. */
   readonly result: ImageCycleResult;
   readonly disk: DiskReading | undefined;
   readonly shared: SharedBytes | undefined;
@@ -44,17 +44,17 @@ export interface ImagePlan {
 
 interface Failure {
   readonly times: number;
-  /** Steady nanoseconds. */
+  /** Time of the next attempt, in nanoseconds of the steady clock. */
   readonly notBefore: bigint;
 }
 
 const LONGEST_PAUSE_MINUTES = 60n;
-/** How long the removals under way may take after the stop (NODE-228). */
+/** Longest wait after the stop for removals that are under way, in milliseconds (NODE-228). */
 export const DRAIN_MS = 120_000;
 
 /**
- * Finds, plans and removes images. Invariant: an image is removed only if a list of containers that was read after the plan shows no
- * user of it, and its status just before shows no pin. One pass at a time: the caller holds the others back.
+ * Finds, plans and removes images. Invariant: an image is removed only if a list of containers read after the plan shows no user of it, and
+ * a status read just before the removal shows no pin. The caller lets only one pass run at a time.
  */
 export class ImageManager {
   readonly #options: ImageManagerOptions;
@@ -62,7 +62,7 @@ export class ImageManager {
   readonly #patterns: readonly ReferencePattern[];
   readonly #steady: () => bigint;
   readonly #failures = new Map<string, Failure>();
-  /** Images that a container mounts, by its id: they never change while it is there. */
+  /** Images that each container mounts, by id of the container. They never change while the container exists. */
   #volumes = new Map<string, readonly string[]>();
   #inventory: Inventory = new Map();
   #memory: ReadonlyMap<string, ImageMemory>;
@@ -83,7 +83,7 @@ export class ImageManager {
     return this.#inventory;
   }
 
-  /** Begins the time that the kubelet's age pass waits for (NODE-063). */
+  /** Starts the waiting time of the kubelet's age pass (NODE-063). */
   loopStarts(): void {
     this.#startTime = this.#steady();
   }
@@ -106,7 +106,7 @@ export class ImageManager {
     return this.#inventory;
   }
 
-  /** Computes a pass without removing anything (NODE-049, NODE-225). @throws RuntimeCallError */
+  /** Computes the result of a pass without removing anything (NODE-049, NODE-225). @throws RuntimeCallError */
   async plan(operation: ImageOperation): Promise<ImagePlan> {
     const freeTime = this.#steady();
     const inventory = await this.detect();
@@ -136,7 +136,7 @@ export class ImageManager {
   }
 
   /**
-   * One pass. Waits at most 2 minutes for requests that were sent to the runtime before the stop.
+   * Runs one pass. After the stop it sends no more removals. Those that were already sent go on; {@link drain} waits for them.
    * @throws RuntimeCallError when the detection fails
    */
   async collect(operation: ImageOperation, stop?: AbortSignal): Promise<ImageCycleResult> {
@@ -146,7 +146,7 @@ export class ImageManager {
     return await this.#run(this.#cycle(operation, freeTime, this.#protections(), await this.#shared()), stop);
   }
 
-  /** Removes these images, after the same checks as a pass: for a person who named them. */
+  /** Removes images that a person named, after the same checks as a pass. */
   async remove(records: readonly ImageRecord[]): Promise<ReadonlyMap<string, RemovalOutcome>> {
     const removals = records.map((record): Removal => ({
       record,
@@ -162,7 +162,7 @@ export class ImageManager {
     return outcomes;
   }
 
-  /** Resolves when no removal is under way, or after the bound; says whether all have ended. */
+  /** Waits until no removal is under way, at most {@link DRAIN_MS}. Returns true when all have finished. */
   async drain(): Promise<boolean> {
     const { clock } = this.#options;
     const all = Promise.all(this.#underWay).then(() => true);
@@ -265,7 +265,7 @@ export class ImageManager {
     return new Map(settled);
   }
 
-  /** Reads the users and the pins anew: the plan may be older than a pod that has just started (NODE-041, NODE-142). */
+  /** Reads users and pins again: a pod may have started after the plan was made (NODE-041, NODE-142). */
   async #checkAgain(removals: readonly Removal[]): Promise<Map<Removal, RemovalOutcome>> {
     const { runtime, configuration, podImages, clusterLists } = this.#options;
     const containers = await runtime.listContainers();
@@ -332,7 +332,7 @@ export class ImageManager {
     this.#logger.warn('unable to remove an image, will retry', { image: key, error: outcome.message });
   }
 
-  /** Asks only containers that were not asked before. One that is gone mounts nothing (NODE-217). */
+  /** Reads the status of new containers only. A container that no longer exists mounts nothing (NODE-217). */
   async #readVolumes(
     containers: readonly RuntimeContainer[],
   ): Promise<{ readonly volumes: Map<string, readonly string[]>; readonly unreadable: string | undefined }> {
@@ -363,7 +363,7 @@ export class ImageManager {
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-/** Nanoseconds since the epoch that go on evenly from when this was made, however the machine's clock is set meanwhile. */
+/** Returns nanoseconds since the epoch. They start at the machine's time and advance evenly, even when its clock is set later. */
 function steadyTime(clock: Clock): () => bigint {
   const wall = clock.now();
   const start = clock.monotonic();

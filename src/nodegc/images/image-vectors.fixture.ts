@@ -1,4 +1,4 @@
-/** Threshold arithmetic. Sizes as decimal text, because some are above 2^53; `goal` undefined: the pass does not run. */
+/** Threshold arithmetic. Sizes are decimal text, because some are above 2^53. An undefined `goal` means that the pass does not run. */
 export const thresholdVectors: readonly {
   readonly id: string;
   readonly capacity: string | undefined;
@@ -57,7 +57,7 @@ export const baseSet: readonly VectorImage[] = [
 export interface ImageVector {
   readonly id: string;
   readonly images: readonly VectorImage[];
-  /** Either a disk, or a goal in bytes that a disk is made for. */
+  /** A test has either this disk, or a goal in bytes from which a disk is made. */
   readonly disk?: {
     readonly capacity: number;
     readonly available: number;

@@ -20,18 +20,21 @@ export interface KubeletCycleFacts {
   readonly inventory: Inventory;
   readonly protections: ReadonlyMap<string, Protection>;
   readonly operation: ImageOperation;
-  /** When this cycle began, and when the loop of this process did; nanoseconds. */
+  /** Start of this cycle, and start of this process's loop, in nanoseconds. */
   readonly freeTime: bigint;
   readonly startTime: bigint;
   readonly minimumAge: bigint;
-  /** 0: no age pass. */
+  /** 0 means no age pass. */
   readonly maximumAge: bigint;
   readonly thresholds: Percentages;
 }
 
 const NEVER_REACHED = 2n ** 63n - 1n;
 
-/** The kubelet's image collection, bit for bit (NODE-061 to NODE-072): one removal after the other, sizes as the runtime reports them. */
+/**
+ * The kubelet's image collection, reproduced exactly (NODE-061 to NODE-072): one removal at a time, with the sizes that the runtime
+ * reports.
+ */
 export class KubeletImageCycle implements ImageCycle {
   readonly #facts: KubeletCycleFacts;
   readonly #skipped: { record: ImageRecord; reason: SkipReason }[] = [];
@@ -61,7 +64,7 @@ export class KubeletImageCycle implements ImageCycle {
     if (!agePass) this.#beginSpace();
   }
 
-  /** Order of removal, before anything is removed. */
+  /** Images in the order of removal, before any of them is removed. */
   get candidates(): readonly ImageRecord[] {
     return this.#candidates;
   }
@@ -104,7 +107,7 @@ export class KubeletImageCycle implements ImageCycle {
       return;
     }
     this.#usagePercent = decided.usagePercent;
-    // A goal of nothing is met: the kubelet would remove one image all the same (NODE-071).
+    // A goal of 0 bytes is already met. The kubelet would still remove one image (NODE-071).
     if (decided.decision === 'below' || decided.goal <= 0n) {
       this.#finish(this.#removed.length > 0 ? 'success' : 'noop', this.#removed.length > 0 ? 'age' : 'threshold');
       return;
@@ -122,7 +125,7 @@ export class KubeletImageCycle implements ImageCycle {
     return undefined;
   }
 
-  /** Never used is infinitely old, and the minimum age plays no part (NODE-063). */
+  /** An image that was never used counts as infinitely old, and the minimum age does not matter here (NODE-063). */
   #isOld({ lastUsed }: ImageRecord): boolean {
     const { freeTime, maximumAge } = this.#facts;
     return lastUsed === undefined || freeTime - lastUsed > maximumAge;

@@ -1,23 +1,23 @@
 import type { ImageRecord } from '../inventory/image-inventory.ts';
 import { byUse } from './protection.ts';
 
-/** An image with the bytes that it freed when it was put in. */
+/** An image with the bytes that it would free, as computed when it was added. */
 interface Entry {
   readonly record: ImageRecord;
   readonly bytes: bigint;
 }
 
 /**
- * Images by the bytes that they free, most first. It keeps columns of numbers instead of an object for each image: thousands of images may go,
- * and few are ever taken out. Invariant: no child of the heap comes before its parent.
+ * A heap of images, the one that frees most bytes on top. It keeps columns of numbers instead of one object for each image: thousands of
+ * images may be candidates, but few are ever taken out. Invariant: no child of the heap comes before its parent.
  */
 export class LargestFirst {
   readonly #records: ImageRecord[];
   readonly #bytes: bigint[];
-  /** The bytes as numbers, which compare faster; different ones may round to the same. */
+  /** The bytes as numbers, which compare faster. Different byte counts may round to the same number. */
   readonly #rounded: number[];
 
-  /** @param bytes of each record, in the same order */
+  /** @param bytes that each record would free, in the order of `records` */
   constructor(records: readonly ImageRecord[], bytes: readonly bigint[]) {
     this.#records = [...records];
     this.#bytes = [...bytes];
@@ -58,7 +58,7 @@ export class LargestFirst {
     }
   }
 
-  /** An image of which everything is shared frees nothing until its sisters go: the size breaks the tie, then the use. */
+  /** Compares by bytes, then by size, then by last use. An image frees nothing while it shares all its layers: the size breaks that tie. */
   #before(a: number, b: number): boolean {
     const [left, right] = [this.#rounded[a]!, this.#rounded[b]!];
     if (left !== right) return left > right;

@@ -23,27 +23,27 @@ export interface MeasuredCycleFacts {
   readonly operation: ImageOperation;
   readonly freeTime: bigint;
   readonly minimumAge: bigint;
-  /** 0: no age pass. */
+  /** 0 means no age pass. */
   readonly maximumAge: bigint;
   readonly thresholds: Percentages;
   readonly inodeThresholds: Percentages;
   readonly choose: 'fewest' | 'leastRecentlyUsed';
   readonly protectRecent: bigint;
   readonly parallelRemovals: number;
-  /** From when the minimum age counts (NODE-214). */
+  /** The time from which the minimum age counts (NODE-214). */
   readonly minimumAgeFrom: 'detected' | 'used';
-  /** Exact bytes, where the runtime shows its pieces (NODE-202). The cycle changes it. */
+  /** Exact bytes, where the runtime shows the pieces of its images (NODE-202). The cycle changes this object. */
   readonly shared?: SharedBytes | undefined;
-  /** Keys whose removal failed so lately that it is too early to try again (NODE-216). */
+  /** Keys of images whose removal failed recently: it is too early to try them again (NODE-216). */
   readonly retryLater?: ReadonlySet<string>;
 }
 
-/** Compressed layers become up to this many times as many bytes on the disk: bounds what removals side by side may free at most. */
+/** Compressed layers grow at most by this factor on the disk. It bounds what the removals of one batch can free. */
 const EXPANSION = 4n;
 
 /**
- * Image collection that measures (NODE-200 to NODE-218): it reads the disk after each step and stops when the goal is met, so the number
- * of removals side by side shrinks as the goal nears. Invariant: before each step the goal is not met.
+ * Image collection that measures (NODE-200 to NODE-218). It reads the disk after each step and stops when the goal is met. Near the goal,
+ * fewer images are removed at the same time. Invariant: before each step the goal is not met.
  */
 export class MeasuredImageCycle implements ImageCycle {
   readonly #facts: MeasuredCycleFacts;
@@ -52,15 +52,15 @@ export class MeasuredImageCycle implements ImageCycle {
   readonly #removed: Removal[] = [];
   readonly #failed: { record: ImageRecord; message: string }[] = [];
   readonly #events: NodeEvent[] = [];
-  /** Those that may go, tried or not. */
+  /** Images that may be removed, tried or not. */
   readonly #candidates: ImageRecord[] = [];
   readonly #tried = new Set<string>();
-  /** The candidates, least recently used first; made when first needed. */
+  /** The candidates, least recently used first; built at first need. */
   #byUse: readonly ImageRecord[] | undefined;
   #position = 0;
-  /** Those not used lately, the one that frees most on top; an entry whose bytes have changed since is passed over. */
+  /** Candidates that were not used recently, the one that frees most on top. An entry with outdated bytes is skipped. */
   #largest: LargestFirst | undefined;
-  /** The same, by key; only where bytes change. */
+  /** The same candidates by key; only where their bytes can change. */
   #notRecent: ReadonlyMap<string, ImageRecord> | undefined;
   readonly #aged: ImageRecord[];
   #phase: 'age' | 'disk' | 'space' | 'measure' | 'end' = 'age';
@@ -87,7 +87,7 @@ export class MeasuredImageCycle implements ImageCycle {
       else if (retryLater?.has(record.key) === true) this.#skip(record, 'retryLater');
       else this.#candidates.push(record);
     }
-    // Never used counts from the first detection, so that what was just pulled is not infinitely old (NODE-211).
+    // The age of an image that was never used counts from its first detection: an image just pulled is not infinitely old (NODE-211).
     const byAge = operation === 'garbageCollect' && maximumAge > 0n;
     this.#aged = byAge
       ? this.#candidates.filter((record) => freeTime - lastSeen(record) > maximumAge).toSorted(byUse)
@@ -173,7 +173,7 @@ export class MeasuredImageCycle implements ImageCycle {
     return { record, bytes, exact };
   }
 
-  /** Takes an image out of those that may go; what it shares counts as gone until its removal fails. */
+  /** Marks an image as tried. Its pieces count as removed until its removal fails. */
   #take(record: ImageRecord, reason: Removal['reason']): Removal {
     const { bytes, exact } = this.#bytesOf(record);
     const removal = { record, bytes, exact, reason };
@@ -182,7 +182,7 @@ export class MeasuredImageCycle implements ImageCycle {
     return removal;
   }
 
-  /** The bytes that these free have changed by now. */
+  /** Adds these images to the heap again, because their freed bytes have changed. */
   #changed(keys: readonly string[]): void {
     if (this.#largest === undefined) return;
     for (const key of new Set(keys)) {
@@ -203,7 +203,7 @@ export class MeasuredImageCycle implements ImageCycle {
     return this.#inodeGoal - ((this.#last?.inodesFree ?? 0n) - (this.#before?.inodesFree ?? 0n));
   }
 
-  /** Images removed at the same time: as many as cannot meet the goal before the last of them goes. */
+  /** The images to remove at the same time. Without the last of them, the batch cannot meet the goal. */
   #nextBatch(): Removal[] {
     const all = this.#facts.operation === 'deleteUnused';
     const inodesOnly = this.#missing() <= 0n;
@@ -218,7 +218,7 @@ export class MeasuredImageCycle implements ImageCycle {
     return batch;
   }
 
-  /** The least recently used of those that were not tried. */
+  /** The least recently used image that was not tried. */
   #oldest(): ImageRecord {
     this.#byUse ??= this.#candidates.toSorted(byUse);
     while (!this.#isOpen(this.#byUse[this.#position]!)) this.#position++;
@@ -226,8 +226,8 @@ export class MeasuredImageCycle implements ImageCycle {
   }
 
   /**
-   * The next one to go (NODE-203): of those that were not used lately the one that frees most, but when one alone meets the goal the
-   * smallest that does; then, of those that were, the least recently used.
+   * Chooses the next image (NODE-203). Among images that were not used recently, it is the one that frees most. If that one alone meets the
+   * goal, it is the smallest that does. After those, it is the least recently used of the rest.
    */
   #choose(missing: bigint): ImageRecord {
     if (this.#facts.choose === 'leastRecentlyUsed') return this.#oldest();
@@ -285,7 +285,7 @@ export class MeasuredImageCycle implements ImageCycle {
       return;
     }
     if (this.#missing() <= 0n && this.#missingInodes() <= 0n) {
-      // A goal that is met is a success, whatever failed on the way (NODE-216).
+      // A goal that is met is a success, even if some removals failed (NODE-216).
       this.#finish('success', 'threshold');
       return;
     }
@@ -342,10 +342,10 @@ interface Estimate {
 
 const sign = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The one that frees least; of those that free the same the least recently used. */
+/** Orders by freed bytes, fewest first. Among equal bytes, the least recently used comes first. */
 function leastFirst(a: Estimate, b: Estimate): number {
   return sign(a.bytes, b.bytes) || byUse(a.record, b.record);
 }
 
-/** When the image was last of use, as far as anybody knows. */
+/** The last known use of the image; its first detection where no later use is known. */
 const lastSeen = (record: ImageRecord): bigint => ageBegins(record, 'used');

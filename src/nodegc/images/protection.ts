@@ -1,7 +1,7 @@
 import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';
 import { type ReferencePattern, repositoriesOf, repositoryMatcher } from './reference-pattern.ts';
 
-/** Why an image stays whatever the disk looks like (NODE-040 to NODE-048), by rule. */
+/** The rule by which an image stays, however full the disk is (NODE-040 to NODE-048). */
 export type ProtectionRule =
   | 'inUse'
   | 'unknownUse'
@@ -14,25 +14,25 @@ export type ProtectionRule =
 
 export interface Protection {
   readonly rule: ProtectionRule;
-  /** One clause for a person: which container, which pattern. */
+  /** One clause for a person, such as the container or the pattern. */
   readonly detail: string;
 }
 
 export interface ProtectionFacts {
-  /** As the runtime reports it, or as it is found by name; undefined: the runtime pins it. */
+  /** The sandbox image, as the runtime reports it or as it is found by name. Undefined: the runtime pins it. */
   readonly sandboxImage?: string | undefined;
   /** References in the specs of pods of this node that are not finished (NODE-142). */
   readonly podImages?: ReadonlySet<string>;
   readonly protect?: readonly ReferencePattern[];
-  /** Patterns of the cluster; `unknown` until they are known: no image may go before (NODE-212). */
+  /** Patterns of the cluster. `unknown` until they are read: until then, no image may be removed (NODE-212). */
   readonly clusterLists?: readonly ReferencePattern[] | 'unknown';
   readonly keepNewest?: Readonly<Record<string, number>>;
   readonly scope?: 'node' | 'cluster';
-  /** Some container could not be asked for its volumes: any image that no one is known to use may be one (NODE-217). */
+  /** A container that did not report its volumes. It may mount any image without a known user (NODE-217). */
   readonly unreadableContainer?: string | undefined;
 }
 
-/** Whether a tag of the runtime is what a reference means: Docker's registry and the tag `latest` may be left out. */
+/** Whether a reference means this tag of the runtime. The reference may omit Docker's registry and the tag `latest`. */
 export function meansTag(reference: string, tag: string): boolean {
   if (tag === reference || tag === `docker.io/library/${reference}` || tag === `docker.io/${reference}`) return true;
   return !/[:@][^/]*$/.test(reference) && meansTag(`${reference}:latest`, tag);
@@ -41,7 +41,7 @@ export function meansTag(reference: string, tag: string): boolean {
 const named = ({ image: { id, tags, digests } }: ImageRecord, reference: string): boolean =>
   id === reference || digests.includes(reference) || tags.some((tag) => meansTag(reference, tag));
 
-/** Keys that the newest-used images of each repository have, with the pattern that keeps them (NODE-213). */
+/** Keys of the most recently used images of each repository, with the reason why they are kept (NODE-213). */
 function keptNewest(inventory: Inventory, keepNewest: Readonly<Record<string, number>>): Map<string, string> {
   const kept = new Map<string, string>();
   for (const [glob, count] of Object.entries(keepNewest)) {
@@ -63,14 +63,14 @@ function keptNewest(inventory: Inventory, keepNewest: Readonly<Record<string, nu
 
 const sign = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Least recently used first, then first detected first, then by id (NODE-062). Never used is before every use. */
+/** Orders the least recently used first, then the first detected, then by id (NODE-062). Never used comes before every use. */
 export function byUse(a: ImageRecord, b: ImageRecord): number {
   return (
     sign(a.lastUsed ?? -1n, b.lastUsed ?? -1n) || sign(a.firstDetected, b.firstDetected) || (a.key < b.key ? -1 : 1)
   );
 }
 
-/** Finds for every record why it is protected; records that are not there may be removed. */
+/** Finds the protection of each image. An image without an entry may be removed. */
 export function protections(inventory: Inventory, facts: ProtectionFacts = {}): Map<string, Protection> {
   const { sandboxImage, podImages = new Set(), clusterLists = [], keepNewest = {}, scope = 'node' } = facts;
   const protect = [...(facts.protect ?? []), ...(clusterLists === 'unknown' ? [] : clusterLists)];
@@ -114,7 +114,7 @@ export function protections(inventory: Inventory, facts: ProtectionFacts = {}): 
   return result;
 }
 
-/** Its detail is put together when somebody reads it: a pass over thousands of images shows none of them. */
+/** Builds its detail only when it is read: a pass over thousands of images shows none of them. */
 class InUse implements Protection {
   readonly rule = 'inUse';
   readonly #record: ImageRecord;
@@ -138,7 +138,7 @@ function describeUsers({ users }: ImageRecord): string {
   return `${first.state} container ${name}${pod}${more}${as}`;
 }
 
-/** When the minimum age of an image begins to count (NODE-042): at its first detection, or at its last use (NODE-214). */
+/** The time from which the minimum age of an image counts (NODE-042): its first detection, or its last use (NODE-214). */
 export function ageBegins({ firstDetected, lastUsed }: ImageRecord, from: 'detected' | 'used'): bigint {
   return from === 'used' && lastUsed !== undefined && lastUsed > firstDetected ? lastUsed : firstDetected;
 }

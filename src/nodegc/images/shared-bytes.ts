@@ -1,17 +1,17 @@
 /**
- * Which image holds which pieces of the disk (snapshots and blobs), and what comes back when an image goes: the pieces that no other
- * image holds. Sizes in bytes.
+ * Records which image holds which pieces of the disk (snapshots and blobs). Removing an image frees the pieces that no other image holds.
+ * Sizes in bytes.
  */
 export class SharedBytes {
   readonly #sizes: ReadonlyMap<string, bigint>;
   readonly #pieces: ReadonlyMap<string, readonly string[]>;
-  /** By piece: who holds it, those that are gone included, and how many still do. */
+  /** For each piece: all its holders, removed ones included, and the number of holders that are still present. */
   readonly #holders = new Map<string, { readonly keys: string[]; present: number }>();
   readonly #gone = new Set<string>();
 
   /**
-   * @param pieces by key of the image: ids of all pieces that it holds, each once
-   * @param sizes by id of the piece
+   * @param pieces ids of all pieces that each image holds, each once, by key of the image
+   * @param sizes size of each piece, by its id
    */
   constructor(pieces: ReadonlyMap<string, readonly string[]>, sizes: ReadonlyMap<string, bigint>) {
     this.#pieces = pieces;
@@ -33,17 +33,17 @@ export class SharedBytes {
     return this.#pieces.has(key);
   }
 
-  /** Bytes that come back when this image goes, after those that went already. */
+  /** Bytes that removing this image frees, after the removals before it. */
   own(key: string): bigint {
     return this.#sum(key, (holders) => holders === 1);
   }
 
-  /** Bytes that this image holds together with others that are still there. */
+  /** Bytes that this image shares with other images that are still present. */
   shared(key: string): bigint {
     return this.#sum(key, (holders) => holders > 1);
   }
 
-  /** Removes the image. Returns the keys of images that are now the only holders of a piece, and free more than before. */
+  /** Removes the image. Returns the keys of images that now free more: each is the only holder left of some piece. */
   remove(key: string): readonly string[] {
     if (this.#gone.has(key)) return [];
     this.#gone.add(key);
@@ -57,7 +57,7 @@ export class SharedBytes {
     return changed;
   }
 
-  /** Takes back a removal that did not happen. Returns the keys of images that free less than before. */
+  /** Undoes a removal that did not happen. Returns the keys of images that now free less than before. */
   restore(key: string): readonly string[] {
     if (!this.#gone.has(key)) return [];
     const changed: string[] = [];

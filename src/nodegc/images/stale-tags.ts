@@ -2,30 +2,30 @@ import { imageKey, type ImageRecord, type Inventory } from '../inventory/image-i
 import { meansTag } from './protection.ts';
 import type { ReferencePattern } from './reference-pattern.ts';
 
-/** A tag of an image in use that nobody uses the image by (NODE-226). */
+/** A tag that nobody uses, of an image that is in use under another name (NODE-226). */
 export interface StaleTag {
   readonly tag: string;
   readonly imageId: string;
-  /** The names of the image that stay. */
+  /** The names that the image keeps. */
   readonly stays: readonly string[];
 }
 
 export interface StaleTagFacts {
   readonly inventory: Inventory;
-  /** References in specs of pods of this node that are not finished. */
+  /** References in the specs of pods of this node that are not finished. */
   readonly podImages: ReadonlySet<string>;
   readonly protect: readonly ReferencePattern[];
   readonly sandboxImage: string | undefined;
-  /** When the runtime wrote the record of each tag, nanoseconds since the epoch. */
+  /** Time at which the runtime wrote the record of each tag, in nanoseconds since the epoch. */
   readonly writtenAt: ReadonlyMap<string, bigint>;
   readonly now: bigint;
-  /** A tag that was written within this time stays: a pod may be about to start by it. */
+  /** A tag younger than this stays: a pod may be about to start with it. */
   readonly minimumAge: bigint;
 }
 
 /**
- * Finds tags that may go while their image stays. All tags of an image stay unless every container that uses it has the reference that it
- * was started by, and one of these references means a tag that stays.
+ * Finds tags that may be removed while their image stays. This needs two facts: every container that uses the image reports the reference
+ * that started it, and one of these references means a tag that stays. Otherwise all tags stay.
  */
 export function staleTags(facts: StaleTagFacts): StaleTag[] {
   return [...facts.inventory.values()].flatMap((record) => staleTagsOf(record, facts));

@@ -4,7 +4,7 @@ export interface DiskReading {
   /** Bytes; undefined where the file system did not report it. */
   readonly capacity: bigint | undefined;
   readonly available: bigint | undefined;
-  /** 0 on file systems that make inodes as they need them. */
+  /** 0 on file systems that create inodes when they need them. */
   readonly inodes: bigint;
   readonly inodesFree: bigint;
 }
@@ -21,7 +21,7 @@ export type ThresholdDecision =
 
 const HUNDRED = 100n;
 
-/** Whether so much is used that the space pass is due, and how much it is to free. */
+/** Decides whether the disk is so full that the space pass is due, and how much the pass has to free. */
 export function decideByThreshold(
   reading: { readonly capacity: bigint | undefined; readonly available: bigint | undefined },
   { high, low }: Percentages,
@@ -35,7 +35,7 @@ export function decideByThreshold(
   return { decision: 'due', usagePercent, goal: (capacity * BigInt(100 - low)) / HUNDRED - available };
 }
 
-/** `97.7 KiB`, `512 B`: as the kubelet prints a capacity. */
+/** Formats a capacity as the kubelet prints it: `97.7 KiB`, `512 B`. */
 export function formatCapacity(bytes: bigint): string {
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];
   if (bytes < 1024n) return `${bytes} B`;

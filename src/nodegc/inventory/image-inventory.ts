@@ -1,14 +1,14 @@
 import type { RuntimeContainer, RuntimeImage } from './runtime.ts';
 
-/** Knowledge about an image. Times in nanoseconds since the epoch. */
+/** An image with its ages and its users. Times are nanoseconds since the epoch. */
 export interface ImageRecord {
   /** The id, or `id,handler` where the runtime reports a handler (NODE-030). */
   readonly key: string;
   readonly image: RuntimeImage;
   readonly firstDetected: bigint;
-  /** Undefined: never seen in use. */
+  /** Undefined when the image was never seen in use. */
   readonly lastUsed: bigint | undefined;
-  /** Containers that use it now, running or dead, and those that mount it. */
+  /** Containers that use the image now, running or dead, and containers that mount it. */
   readonly users: readonly RuntimeContainer[];
 }
 
@@ -25,7 +25,7 @@ export interface Sighting {
   readonly containers: readonly RuntimeContainer[];
   /** Images mounted as volumes, by id of the container that mounts them. */
   readonly volumes: ReadonlyMap<string, readonly string[]>;
-  /** When the detection began, and when its lists were complete. */
+  /** The times when the detection began and when its lists were complete. */
   readonly at: bigint;
   readonly now: bigint;
 }
@@ -35,7 +35,7 @@ export const imageKey = (id: string, runtimeHandler: string): string =>
 
 const nobody: readonly RuntimeContainer[] = [];
 
-/** Users by key of the image. A volume protects the image under every handler, by whatever name it is mounted. */
+/** Users by key of the image. A mounted volume protects the image under every handler, whichever of its names is mounted. */
 function usersByKey({ images, containers, volumes }: Sighting): Map<string, RuntimeContainer[]> {
   const users = new Map<string, RuntimeContainer[]>();
   const add = (key: string, container: RuntimeContainer): void => {
@@ -62,8 +62,8 @@ function usersByKey({ images, containers, volumes }: Sighting): Map<string, Runt
 }
 
 /**
- * Updates the records with one detection (NODE-031): new images begin, used ones are marked, and records of images that are no longer
- * listed go, so that an image that comes back begins anew.
+ * Updates the records with one detection (NODE-031). New images get a record, and used images get a new time of use. Images that are no
+ * longer listed lose their record, so an image that comes back counts as new.
  * @param memory of an earlier process; counts for images that `previous` does not have
  */
 export function detect(
@@ -88,12 +88,12 @@ export function detect(
   return records;
 }
 
-/** A clock that was set back leaves no record in the future: the image is then new at this moment. */
+/** After the clock was set back, a first detection would be in the future. The image then counts as new at this moment. */
 function earlier(known: bigint | undefined, now: bigint): bigint {
   return known === undefined || known > now ? now : known;
 }
 
-/** A use that lies in the future was at this moment: nobody knows better, and the image does not stay for ever. */
+/** A last use in the future counts as a use at this moment. The true time is unknown, and the image must not stay for ever. */
 function notAfter(known: bigint | undefined, now: bigint): bigint | undefined {
   return known !== undefined && known > now ? now : known;
 }

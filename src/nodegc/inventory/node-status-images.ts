@@ -6,12 +6,12 @@ export interface NodeStatusImage {
   readonly sizeBytes: bigint;
 }
 
-/** Names of one image, at most, as the kubelet reports them. */
+/** The greatest number of names that the kubelet reports for one image. */
 const MAX_NAMES = 5;
 
 /**
- * The images that a kubelet would report in the status of its Node (NODE-134): the largest first, of equal ones the greater id first.
- * @param max as `nodeStatusMaxImages`: -1 is all
+ * The images that a kubelet would report in the status of its Node (NODE-134). The largest come first; among equal sizes, the greater id.
+ * @param max as `nodeStatusMaxImages`: -1 means all
  */
 export function nodeStatusImages(images: readonly RuntimeImage[], max: number): NodeStatusImage[] {
   const sorted = images.toSorted((a, b) => (a.size === b.size ? (a.id < b.id ? 1 : -1) : a.size < b.size ? 1 : -1));

@@ -7,7 +7,7 @@ export interface RuntimeImage {
   readonly runtimeHandler: string;
   readonly tags: readonly string[];
   readonly digests: readonly string[];
-  /** As the runtime says: compressed layers, shared ones included, on most. */
+  /** The size that the runtime reports. On most runtimes it is the compressed layers, shared ones included. */
   readonly size: bigint;
   readonly pinned: boolean;
 }
@@ -22,7 +22,7 @@ export interface RuntimeContainer {
   readonly podNamespace: string;
   /** `image_id`, or `image_ref` where the runtime leaves that empty (NODE-014). */
   readonly imageId: string;
-  /** The reference that it was started by, as a pod names it; empty where the runtime reports the id alone (NODE-226). */
+  /** The reference that the container was started with, as a pod names it. Empty where the runtime reports only the id (NODE-226). */
   readonly reference: string;
   readonly runtimeHandler: string;
   readonly state: ContainerState;
@@ -41,7 +41,7 @@ export interface RuntimeContainerStatus {
 export interface RuntimeSandbox {
   readonly id: string;
   readonly podUid: string;
-  /** Made by somebody else than a kubelet: it does not carry the uid of a pod as a label (NODE-047). */
+  /** True when the creator is not a kubelet: the sandbox has no label with the uid of a pod (NODE-047). */
   readonly foreign: boolean;
   readonly ready: boolean;
   readonly createdAt: bigint;
@@ -52,30 +52,33 @@ export interface RuntimeInfo {
   readonly name: string;
   readonly version: string;
   readonly apiVersion: string;
-  /** The image of pod sandboxes, where the runtime reports it (NODE-046). */
+  /** The image of pod sandboxes; undefined where the runtime does not report it (NODE-046). */
   readonly sandboxImage: string | undefined;
 }
 
-/** A container runtime. Every call rejects with a {@link RuntimeCallError}; removing what is not there is success (NODE-016). */
+/**
+ * A container runtime. A call that fails rejects with a {@link RuntimeCallError}. Removing an object that does not exist succeeds
+ * (NODE-016).
+ */
 export interface Runtime {
   info(): Promise<RuntimeInfo>;
   listImages(): Promise<readonly RuntimeImage[]>;
   listContainers(): Promise<readonly RuntimeContainer[]>;
   listSandboxes(): Promise<readonly RuntimeSandbox[]>;
-  /** Undefined when there is no such container. */
+  /** Undefined when the container does not exist. */
   containerStatus(id: string): Promise<RuntimeContainerStatus | undefined>;
-  /** Undefined when there is no such image. */
+  /** Undefined when the image does not exist. */
   imageStatus(reference: string): Promise<RuntimeImage | undefined>;
   /** Mount point of the first image file system; undefined when the runtime reports none (NODE-073). */
   imageFilesystem(): Promise<string | undefined>;
-  /** @param graceSeconds until the runtime kills it */
+  /** @param graceSeconds time until the runtime kills the container */
   stopContainer(id: string, graceSeconds: number): Promise<void>;
   removeContainer(id: string): Promise<void>;
   stopSandbox(id: string): Promise<void>;
   removeSandbox(id: string): Promise<void>;
-  /** Yields at each event of a container, until `signal` is aborted. An event says only that it is time to look. */
+  /** Yields at each event of a container, until `signal` is aborted. An event carries no data: it means only that something changed. */
   containerEvents(signal: AbortSignal): AsyncIterable<void>;
-  /** Removes the image with all its tags. Is never cancelled once sent (NODE-228). */
+  /** Removes the image with all its tags. The call is never cancelled once it is sent (NODE-228). */
   removeImage(id: string, runtimeHandler: string): Promise<void>;
 }
 

@@ -3,14 +3,17 @@ import type { ContainerState } from '../inventory/runtime.ts';
 /** Longest name of a link before `.log`, in bytes (NODE-096). */
 const MAX_LINK_BYTES = 251;
 
-/** Pod uid of a directory of pod logs, `<namespace>_<pod>_<uid>`; undefined for a name of another form, which is left alone (NODE-095). */
+/**
+ * The pod uid in the name of a log directory, `<namespace>_<pod>_<uid>`. Undefined for a name of another form; that entry is left alone
+ * (NODE-095).
+ */
 export function podUidOfLogDirectory(name: string): string | undefined {
   const parts = name.split('_');
   const uid = parts.at(-1);
   return parts.length < 3 || uid === '' ? undefined : uid;
 }
 
-/** Which entries of the directory of pod logs go (NODE-094). */
+/** The entries to remove from the directory of pod logs (NODE-094). */
 export function planLogDirectories(
   entries: readonly string[],
   pods: { readonly ready: boolean; contentShouldBeRemoved(podUid: string): boolean },
@@ -22,7 +25,7 @@ export function planLogDirectories(
   });
 }
 
-/** Files that belong to the log of one container: the log, and what it was rotated to (NODE-089). */
+/** The log files of one container: its log and the rotated files of that log (NODE-089). */
 export function logFilesOf(logName: string, entries: readonly string[]): string[] {
   return logName === '' ? [] : entries.filter((entry) => entry.startsWith(logName)).toSorted();
 }
@@ -38,7 +41,7 @@ export function logLinkName(container: {
   return `${Buffer.from(name).subarray(0, MAX_LINK_BYTES).toString()}.log`;
 }
 
-/** Container id in the name of a link; undefined when it has none, and nobody can be asked. */
+/** The container id in the name of a link; undefined when the name has none, so that no status can be read. */
 export function containerIdOfLink(name: string): string | undefined {
   if (!name.endsWith('.log')) return undefined;
   const id = name.slice(0, -'.log'.length).split('-').at(-1) ?? '';
@@ -46,9 +49,10 @@ export function containerIdOfLink(name: string): string | undefined {
 }
 
 /**
- * Whether a link whose target is gone goes too. It stays while its container is there and not dead, because a log is away for a moment
+ * Whether a link without a target is removed. It stays while its container exists and is not dead, because a log is missing for a moment
  * while it is rotated.
- * @param state of the container; `unreadable` when it could not be asked or is not there, `absent` for an answer without a status
+ * @param state of the container; `unreadable` when the link names no container or the container does not exist, `absent` when its status is
+ * not known
  */
 export function deadLinkGoes(state: ContainerState | 'unreadable' | 'absent'): boolean {
   return state === 'exited' || state === 'unreadable';

@@ -14,7 +14,7 @@ export interface PodSourceOptions {
   readonly nodeName: string;
 }
 
-/** Pods of one node, watched at the API server. When that goes away, the last known ones count (NODE-100). */
+/** The pods of one node, watched at the API server. While the API server is away, the last known pods count (NODE-100). */
 export class PodSource implements Service {
   readonly #informer: Informer;
   readonly #pods = new Map<string, KnownPod>();

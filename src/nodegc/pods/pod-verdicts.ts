@@ -1,7 +1,7 @@
 /** The fields of a Pod that decide whether its remains on the node may be removed. */
 export interface KnownPod {
   readonly uid: string;
-  /** Uid of the static pod, for its mirror (NODE-101). */
+  /** For a mirror pod, the uid of its static pod (NODE-101). */
   readonly mirrorOf: string | undefined;
   readonly phase: string;
   readonly reason: string;
@@ -10,7 +10,7 @@ export interface KnownPod {
   readonly images: readonly string[];
 }
 
-/** Answers for pods by uid. Without ready sources nothing is to be removed (NODE-100). */
+/** Answers about pods, by uid. While `ready` is false, every answer is that nothing should be removed (NODE-100). */
 export interface PodKnowledge {
   readonly ready: boolean;
   contentShouldBeRemoved(podUid: string): boolean;
@@ -19,7 +19,7 @@ export interface PodKnowledge {
   readonly imagesInUse: ReadonlySet<string>;
 }
 
-/** Nothing is known, and never will be: source `none`. */
+/** No pod is known: the source is `none`, or the first list is not complete. */
 export const noPodKnowledge: PodKnowledge = {
   ready: false,
   contentShouldBeRemoved: () => false,
@@ -30,9 +30,9 @@ export const noPodKnowledge: PodKnowledge = {
 const FINISHED: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
 /**
- * Judges pods by what the API server says of them and what runs (NODE-102).
+ * Decides by the pods of the API server and the running containers (NODE-102).
  * @param pods undefined until the first complete list
- * @param running uids of pods of which a container runs
+ * @param running uids of pods with a running container
  */
 export function podKnowledge(pods: readonly KnownPod[] | undefined, running: ReadonlySet<string>): PodKnowledge {
   if (pods === undefined) return noPodKnowledge;
@@ -78,7 +78,7 @@ export interface PodObject {
   readonly status?: { readonly phase?: string; readonly reason?: string };
 }
 
-/** Reads a v1 Pod; one without a uid is nothing that can be known. */
+/** Reads a v1 Pod. Undefined if it has no uid. */
 export function knownPod({ metadata = {}, spec = {}, status = {} }: PodObject): KnownPod | undefined {
   const { uid, annotations = {} } = metadata;
   if (uid === undefined || uid === '') return undefined;

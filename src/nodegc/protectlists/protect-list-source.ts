@@ -12,12 +12,15 @@ export interface ProtectListSourceOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Where the ConfigMaps are: whoever may write there decides which images stay. */
+  /** The namespace of the ConfigMaps. Everybody who may write there decides which images stay. */
   readonly namespace: string;
   readonly nodeName: string;
 }
 
-/** Protect lists in ConfigMaps of one namespace, watched at the API server. When that goes away, the last known ones hold (NODE-212). */
+/**
+ * Protect lists in ConfigMaps of one namespace, watched at the API server. While the API server is away, the last known lists hold
+ * (NODE-212).
+ */
 export class ProtectListSource implements Service {
   readonly #lists: Informer;
   readonly #node: Informer;
@@ -47,13 +50,13 @@ export class ProtectListSource implements Service {
     }
   }
 
-  /** Undefined until the lists and the labels of this node are known: no image may go before. */
+  /** Undefined until the lists and the labels of this node are known. No image may be removed before. */
   get patterns(): readonly ReferencePattern[] | undefined {
     if (!this.#lists.hasSynced || !this.#node.hasSynced) return undefined;
     return (this.#patterns ??= this.#read());
   }
 
-  /** Resolves once both are known; rejects with an AbortError when `signal` is aborted before. */
+  /** Resolves once lists and labels are known; rejects with an AbortError when `signal` is aborted before. */
   async waitForSync(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#lists.waitForSync(signal), this.#node.waitForSync(signal)]);
   }

@@ -12,14 +12,14 @@ export interface ProtectListObject {
 
 export interface ProtectList {
   readonly patterns: readonly ReferencePattern[];
-  /** The part that cannot be read; undefined when all can. */
+  /** Describes the unreadable part; undefined when there is none. */
   readonly fault: string | undefined;
 }
 
 /**
- * Reads a protect list as it holds for one node: `images` has a pattern on each line, `nodeSelector` the nodes that it is for; without it
- * they are all. A selector that cannot be read selects every node: a mistake may keep an image, never remove one.
- * @param nodeLabels undefined where the cluster has no such Node: every selector selects it then
+ * Reads a protect list for one node. `images` has one pattern on each line. `nodeSelector` selects the nodes of the list; without it, the
+ * list is for all nodes. A selector that cannot be read selects every node: a mistake may keep an image, but never remove one.
+ * @param nodeLabels undefined if the cluster has no such Node; then every selector selects it
  */
 export function readProtectList(
   { metadata = {}, data = {} }: ProtectListObject,

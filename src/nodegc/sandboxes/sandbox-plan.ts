@@ -24,7 +24,7 @@ export interface SandboxPlanFacts {
 const newestFirst = (a: RuntimeSandbox, b: RuntimeSandbox): number =>
   a.createdAt === b.createdAt ? b.attempt - a.attempt || (a.id < b.id ? -1 : 1) : a.createdAt > b.createdAt ? -1 : 1;
 
-/** Which sandboxes go, oldest of a pod first (NODE-091, NODE-092). One that is ready or has a container stays. */
+/** The sandboxes to remove, the oldest of each pod first (NODE-091, NODE-092). A sandbox that is ready or has a container stays. */
 export function planSandboxes({
   sandboxes,
   containers,

@@ -14,7 +14,7 @@ import {
 export interface SimulatedImage {
   readonly id: string;
   readonly tags: readonly string[];
-  /** Sizes in bytes of the layers on the disk, by their id; layers of one id are the same. */
+  /** The sizes of the layers on the disk in bytes, by layer id. Images share layers that have the same id. */
   readonly layers: ReadonlyMap<string, number>;
   /** The size that the runtime reports; the sum of its layers unless given. */
   readonly says?: number;
@@ -36,12 +36,12 @@ export interface SimulatedContainer {
   readonly logPath?: string;
 }
 
-/** One call, as it is about to be made. Throwing is the answer of the runtime. */
+/** Called before each call to the runtime. An error that it throws becomes the runtime's answer. */
 export type BeforeCall = (call: string, argument: string) => void | Promise<void>;
 
 /**
- * A node in memory: a runtime that obeys every request as real ones do, images that share layers, a disk, and log files. It notes every
- * request that no collector may make, in {@link violations}.
+ * A node in memory: a runtime that obeys every request as real ones do, images that share layers, a disk, and log files. Every request that
+ * no collector may make is recorded in {@link violations}.
  */
 export class SimulatedNode implements Runtime, FileSystem {
   readonly images = new Map<string, SimulatedImage>();
@@ -52,13 +52,13 @@ export class SimulatedNode implements Runtime, FileSystem {
   readonly violations: string[] = [];
   readonly calls: string[] = [];
   capacity = 1_000_000;
-  /** Bytes that are no image's: logs, writable layers, whatever. */
+  /** Bytes that belong to no image, such as logs and writable layers. */
   otherBytes = 0;
-  /** Space of this many removals comes back only when it is asked for again. */
+  /** Whether freed space stays hidden until the next settled reading. */
   freesLate = false;
   sandboxImage: string | undefined;
   before: BeforeCall = () => undefined;
-  /** A runtime without events ends its stream at once, with this error. */
+  /** If set, the stream of events fails at once with this error. */
   eventsFail: Error | undefined;
   #onEvent: () => void = () => undefined;
   #late = 0;
@@ -198,7 +198,7 @@ export class SimulatedNode implements Runtime, FileSystem {
     this.sandboxes.delete(id);
   }
 
-  /** Sends readers of events a sign that something happened to a container. */
+  /** Sends an event of a container to the reader. */
   emitEvent(): void {
     this.#onEvent();
   }

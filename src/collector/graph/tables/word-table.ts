@@ -8,8 +8,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * Texts that many nodes share (namespaces, kinds) or that are rare (uids of an unusual form): each has a small integer
- * and a count of its users, and is forgotten with the last of them, so that it does not grow with every namespace that
- * ever was.
+ * and a count of its users, and is removed with its last user, so that the table does not grow with every namespace that ever existed.
  *
  * Bound: one entry per text in use. Open addressing on 32-bit FNV-1a with byte comparison, at most half full.
  */

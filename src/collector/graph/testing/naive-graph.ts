@@ -27,7 +27,7 @@ const ORPHAN = 'orphan';
  */
 export class NaiveGraph {
   readonly nodes = new Map<Uid, NaiveNode>();
-  /** Identities of uids that went while a reference named them. */
+  /** Identities of uids that are gone but that a reference still names. */
   readonly gone = new Map<Uid, Identity>();
   effects = new Set<string>();
 
@@ -114,7 +114,7 @@ export class NaiveGraph {
     for (const dependent of this.dependents(uid)) this.#queue(dependent.identity.uid);
   }
 
-  /** While nobody watched, a decision may have been about other references (COL-053). */
+  /** A decision that was made while nobody watched may have been about other references (COL-053). */
   #isDoubtful(node: NaiveNode): boolean {
     return node.refs.some((ref) => {
       const owner = this.nodes.get(ref.uid);
@@ -189,7 +189,7 @@ export class NaiveGraph {
       } else if (!sameWords(owner.identity, ref)) questioned = true;
       else if (otherNamespace && owner.state === 'virtual') questioned = true;
     }
-    // What kept it from being processed may be a reference that it lost, or the coordinates of one (COL-113).
+    // A reference that the node lost, or old coordinates of a reference, may have kept the node from being processed (COL-113).
     const lost = before.some((ref) => !node.refs.some((other) => other.uid === ref.uid && sameWords(other, ref)));
     const needsALook = (ref: OwnerReference): boolean => {
       const owner = this.nodes.get(ref.uid);

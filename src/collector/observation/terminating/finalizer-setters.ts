@@ -1,4 +1,4 @@
-/** An entry of `metadata.managedFields`, as far as it is read. */
+/** The parts of an entry of `metadata.managedFields` that are read. */
 export interface ManagedFieldsEntry {
   readonly manager?: unknown;
   readonly operation?: unknown;
@@ -6,14 +6,14 @@ export interface ManagedFieldsEntry {
   readonly fieldsV1?: unknown;
 }
 
-/** The holder of one finalizer. */
+/** A finalizer, and the manager that owns it. */
 export interface SetFinalizer {
   readonly finalizer: string;
   /** The manager that owns the finalizer, with its operation and time; undefined if no manager does. */
   readonly setBy: string | undefined;
 }
 
-/** Finds the manager of each finalizer in `metadata.managedFields`. An entry of another shape is passed over. */
+/** Finds the manager of each finalizer in `metadata.managedFields`. Ignores an entry of another shape. */
 export function finalizerSetters(finalizers: unknown, managedFields: unknown): readonly SetFinalizer[] {
   const names = Array.isArray(finalizers) ? finalizers.filter((name) => typeof name === 'string') : [];
   const entries: readonly ManagedFieldsEntry[] = Array.isArray(managedFields) ? managedFields.filter(isObject) : [];

@@ -1,6 +1,6 @@
 import type { Graph, NodeId } from '../../graph/graph.ts';
 
-/** The kinds of holders, from the one that explains most: the first that applies is the holder of an object in metrics. */
+/** The kinds of holders. The one that explains most comes first: the first that applies is the holder of an object in metrics. */
 export const HOLDERS = ['dependents', 'garbageCollector', 'finalizers', 'namespaceContent', 'gracePeriod'] as const;
 
 /**
@@ -10,7 +10,7 @@ export const HOLDERS = ['dependents', 'garbageCollector', 'finalizers', 'namespa
  * * `garbageCollector`: it has a finalizer of the garbage collector, and no dependent blocks it.
  * * `finalizers`: another program has to remove a finalizer.
  * * `namespaceContent`: it is a Namespace, and the namespace controller empties it.
- * * `gracePeriod`: it has no finalizer. Whoever runs it, as a kubelet runs a Pod, ends it and confirms the deletion.
+ * * `gracePeriod`: it has no finalizer. The program that runs it (a kubelet, for a Pod) stops it and confirms the deletion.
  */
 export type Holder = (typeof HOLDERS)[number];
 

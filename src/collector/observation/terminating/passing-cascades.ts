@@ -15,7 +15,7 @@ export interface PassingCascadesOptions {
   readonly logs: () => boolean;
 }
 
-/** The policy that a cascade follows; `Namespace` for the objects that go with their namespace. */
+/** The policy that a cascade follows; `Namespace` for objects that are deleted with their namespace. */
 type Policy = 'Background' | 'Foreground' | 'Orphan' | 'Namespace';
 
 interface Cascade {
@@ -32,9 +32,11 @@ interface Cascade {
   last: number;
 }
 
-/** A cascade has passed if its root is gone and nothing of it changed for so long, ms. */
+/** A cascade has passed if its root is gone and nothing in it changed for this time, ms. */
 const IDLE_MS = 5000;
-/** The most cascades at once, owners in all of them, and owners of which a dependent went first. The oldest ones are forgotten. */
+/**
+ * The most cascades, the most owners in all of them, and the most owners of which a dependent was deleted first. The oldest are forgotten.
+ */
 const MOST_CASCADES = 1000;
 const MOST_OWNERS = 100_000;
 const MOST_EARLY = 10_000;
@@ -46,10 +48,10 @@ const MOST_EARLY = 10_000;
 export class PassingCascades {
   readonly #options: PassingCascadesOptions;
   readonly #cascades = new Set<Cascade>();
-  /** The cascade of each owner that takes part. */
+  /** The cascade to which each owner belongs. */
   readonly #owners = new Map<Uid, Cascade>();
   readonly #namespaces = new Map<string, Cascade>();
-  /** Owners that were not known to go when a dependent of theirs went: watches of two resources are not in step. */
+  /** Owners that were not known to be deleted when their dependent was deleted, because watches of two resources are not in step. */
   readonly #early = new Map<Uid, { count: number; readonly at: number }>();
   #timer: Timer | undefined;
 
@@ -57,7 +59,7 @@ export class PassingCascades {
     this.#options = options;
   }
 
-  /** Applies an event of a monitor, and takes it. */
+  /** Applies an event of a monitor, and adds it to its cascade. */
   take(event: GraphEvent, apply: (event: GraphEvent) => ApplyOutcome): ApplyOutcome {
     if (event.type === 'deletedColumns') {
       const dependents = this.#hasDependents(event.columns);
@@ -196,7 +198,7 @@ export class PassingCascades {
         continue;
       }
       cascade.rootGone ||= graph.find(cascade.root) < 0;
-      // The next event of a root that is held starts the timer again.
+      // The root still exists. Its next event starts the timer again.
       if (!cascade.rootGone) continue;
       this.#forget(cascade);
       if (logs() && cascade.deleted + cascade.orphans > 0) log.info('a cascade has passed', fieldsOf(cascade));
@@ -232,7 +234,7 @@ function dependentsOf(graph: Graph, id: NodeId): number {
   return count;
 }
 
-/** None if the references cannot be read: what observes must not make a watch fail. */
+/** Empty if the references cannot be read: an error of an observer must not make a watch fail. */
 function ownersOf(columns: ObjectColumns): readonly Uid[] {
   if (columns.ownerCount === 0) return [];
   try {

@@ -6,10 +6,10 @@ import type { Uid } from '../../types/identity.ts';
 import { uidOfColumns } from '../../types/object-columns.ts';
 import { type Holder, HOLDERS, holdersOf } from './holder.ts';
 
-/** The most objects whose deletionTimestamp is kept. More of them are counted, but their age is not known. */
+/** The most objects whose deletionTimestamp is kept. Objects beyond that are counted, but their age is not known. */
 const MOST = 100_000;
 
-/** Since when objects terminate: the graph has the rest. Bound: {@link MOST} uids. */
+/** The times since when objects terminate; the graph has their other data. Bound: {@link MOST} uids. */
 export class TerminatingObjects {
   readonly #graph: Graph;
   readonly #clock: Clock;
@@ -39,23 +39,23 @@ export class TerminatingObjects {
     return seconds === undefined || Number.isNaN(seconds) ? undefined : seconds * 1000;
   }
 
-  /** For how long an object terminates, in ms; 0 while its grace period lasts, and where its deletionTimestamp is not known. */
+  /** How long an object has terminated, ms. It is 0 while its grace period lasts, and if its deletionTimestamp is not known. */
   ageOf(uid: Uid): number {
     const since = this.sinceOf(uid);
     return since === undefined ? 0 : Math.max(0, this.#clock.now() - since);
   }
 
-  /** Calls back once for each terminating object whose age is known, the one that was seen first at first. O(terminating objects). */
+  /** Calls back once for each terminating object whose age is known, in the order in which they were first seen. O(terminating objects). */
   forEach(visit: (id: NodeId, uid: Uid) => void): void {
     for (const uid of this.#since.keys()) {
       const id = this.#graph.find(uid);
-      // A read or a relist showed that it is gone, or a restored server took its deletion back.
+      // A read or a relist showed that the object is gone, or a restored server has undone its deletion.
       if (id < 0 || !this.#graph.isBeingDeleted(id)) this.#since.delete(uid);
       else visit(id, uid);
     }
   }
 
-  /** How many objects each holder holds, and the age of the oldest, ms. O(nodes). */
+  /** The number of objects that each holder holds, and the age of the oldest, ms. O(nodes). */
   byHolder(): ReadonlyMap<Holder, { readonly count: number; readonly oldestMs: number }> {
     const found = new Map(HOLDERS.map((holder) => [holder, { count: 0, oldestMs: 0 }]));
     this.#graph.forEachNode((id) => {
@@ -67,7 +67,7 @@ export class TerminatingObjects {
     return found;
   }
 
-  /** Owners that wait for their dependents, and the age of the oldest, ms. O(nodes). */
+  /** The number of owners that wait for their dependents, and the age of the oldest, ms. O(nodes). */
   waitingOwners(): { readonly count: number; readonly oldestMs: number } {
     let count = 0;
     let oldestMs = 0;
@@ -80,7 +80,7 @@ export class TerminatingObjects {
   }
 }
 
-/** The gauges of terminating objects (BETTER-21). Each costs a scrape one walk over the graph. */
+/** The gauges of terminating objects (BETTER-21). Each gauge costs one walk over the graph at a scrape. */
 export function terminatingGauges(metrics: Metrics, terminating: TerminatingObjects): void {
   metrics.gauge({
     name: 'kubegc_collector_waiting_owners',

@@ -23,13 +23,16 @@ export interface TerminatingReportsOptions {
 
 /** Interval between two passes over the terminating objects, ms. */
 const EVERY_MS = 10_000;
-/** An object is reported when it has terminated for so long, ms, and again when its age is this many times that of its last report. */
+/**
+ * An object is reported when it has terminated for this time, ms. It is reported again when its age is this many times the age at its last
+ * report.
+ */
 const REPORTED_AFTER_MS = 30_000;
 const AGAIN_FACTOR = 10;
 /** The most reports of one pass; each costs one GET. The objects that terminate longest come first. */
 const MOST_AT_ONCE = 20;
 const EXAMPLES = 3;
-/** The deletion itself set these. */
+/** Finalizers that the deletion itself set. */
 const OWN_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
 
 interface Report {
@@ -93,7 +96,7 @@ export class TerminatingReports {
     );
     if (signal.aborted) return;
     this.#reported.set(uid, { heldBy, ageMs });
-    // Another object has its name by now.
+    // Another object has this name by now.
     if (details === undefined) return;
     log.info('an object is held while it terminates', {
       object: objectName(identity),
@@ -136,7 +139,7 @@ function detailsOf({ finalizers, managedFields, conditions }: HeldObject): Reado
   };
 }
 
-/** The conditions of a Namespace that hold, in the words of the namespace controller. */
+/** The conditions of a Namespace that are true, in the words of the namespace controller. */
 function remainingOf(conditions: unknown): string {
   if (!Array.isArray(conditions)) return '';
   return conditions
