@@ -499,7 +499,7 @@ describe('two servers over a cluster of three', () => {
     // A load balancer should look elsewhere meanwhile.
     const readiness = async (): Promise<(number | string)[]> => {
       const answers = await Promise.all(both.map((server) => server.client.send('GET', '/readyz?verbose=true')));
-      return answers.map(({ status, body }) => (String(body['text']).includes('etcd: ') ? 'etcd' : status));
+      return answers.map(({ status, body }) => (String(body['text']).includes('[-]etcd failed: ') ? 'etcd' : status));
     };
     await until('they say that etcd is away', async () => (await readiness()).every((what) => what === 'etcd'));
     await Promise.all(members.map((member) => member.run()));
