@@ -98,7 +98,8 @@ async function runControllers(settings: LifecycleSettings): Promise<void> {
     const environment = environmentOf(account);
     const controllers = selectOnDemand(new Set([name]), settings);
     expect(controllers.map((controller) => controller.name)).toEqual([name]);
-    await cluster.run(() => new OnFirstUse({ ...environment, controllers, contextOf: () => environment }));
+    const contextOf = () => environment;
+    await cluster.run(() => new OnFirstUse({ ...environment, controllers, contextOf, loading: cluster.loading }));
   }
   await cluster.run(() => new NamespaceController(environmentOf('namespace-controller')));
   await cluster.run(() => new ClaimProtectionController(environmentOf('pvc-protection-controller')));
@@ -107,7 +108,7 @@ async function runControllers(settings: LifecycleSettings): Promise<void> {
   const { client, clock, random, logger, metrics } = cluster;
   const root = { client, clock, random, logger, metrics };
   const controllers = selectOnDemand(new Set(), { simulate: { pods: 'run', nodes: 2 } });
-  await cluster.run(() => new OnFirstUse({ ...root, controllers, contextOf: () => root }));
+  await cluster.run(() => new OnFirstUse({ ...root, controllers, contextOf: () => root, loading: cluster.loading }));
 }
 
 const fixtures = ['deployment', 'replicaset', 'replicationcontroller', 'statefulset', 'daemonset', 'job', 'cronjob'];
@@ -168,9 +169,11 @@ describe('the rights of controllers', () => {
       },
     ];
     const containers = [{ name: 'c', image: 'scratch' }];
+    // The taint of a node below must not evict it: its claim goes after it, at the end.
+    const tolerations = [{ operator: 'Exists' }];
     await cluster.create(
       { gvr: pods, namespace: NAMESPACE },
-      { metadata: { name: 'scratch' }, spec: { containers, volumes } },
+      { metadata: { name: 'scratch' }, spec: { containers, volumes, tolerations } },
     );
     await cluster.until(async () => (await readyOf(statefulSets, 'store')) === 3, { withinMs: 120_000 });
     await cluster.until(async () => (await readyOf(deployments, 'storefront')) === 3);
