@@ -16,7 +16,6 @@ import { RestClient } from '../../client/rest/rest-client.ts';
 import { DEBUG_BASES, debugPages } from '../../collector/observation/debug-handler.ts';
 import { ClusterIdentity } from '../../collector/trust/cluster-identity.ts';
 import { GarbageCollector } from '../../collector/garbage-collector.ts';
-import { jsonOnly } from './collect-content-type.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { collectSettings, type CollectSettings, otherCollectorsLease } from './collect-settings.ts';
 import { CollectorProbe } from './collector-probe.ts';
@@ -33,12 +32,11 @@ import { type OtherCollector, OtherCollectorWatch } from './other-collector.ts';
 import { ProbedCollectorWatch, type WatchLease } from './probed-collector-watch.ts';
 import { processMetrics } from '../metrics/process-metrics.ts';
 import { PrometheusMetrics } from '../metrics/prometheus.ts';
-import { requestRate } from '../flags/request-rate.ts';
 import { systemKubeconfigIo } from '../process/system-kubeconfig-io.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { untilSignal } from '../process/termination.ts';
 import { kubegcVersion } from '../process/version.ts';
-import { writeGuard } from '../flags/write-guard.ts';
+import { workClients } from './work-clients.ts';
 
 const clock = systemClock;
 const random = systemRandom;
@@ -155,27 +153,17 @@ function assemble(options: {
       metrics,
       identity: `${hostname()}_${random.uuid()}`,
     });
-  const guarded = new RestClient({
-    ...common,
-    interceptors: [
-      ...(rate === undefined ? [] : [requestRate(rate, clock)]),
-      writeGuard(mayWrite),
-      ...(contentType === 'application/json' ? [jsonOnly] : []),
-      counted,
-    ],
-  });
-  // The collector asks by itself which cluster answers; the others do it in each request.
-  const held = new RestClient({
-    ...common,
-    interceptors: [
-      ...(rate === undefined ? [] : [requestRate(rate, clock)]),
-      writeGuard(mayWrite),
-      identity.intercept,
-      counted,
-    ],
+  const { forCollector, forControllers } = workClients({
+    common,
+    clock,
+    identity,
+    mayWrite,
+    counted,
+    rate,
+    contentType,
   });
   const collector = new GarbageCollector({
-    client: guarded.as('generic-garbage-collector'),
+    client: forCollector.as('generic-garbage-collector'),
     identity,
     clock,
     random,
@@ -211,7 +199,7 @@ function assemble(options: {
     elector,
     watchOther: (signal, onChange) => watchOther(settings, client, { signal, onChange }),
     lead: async (signal) => {
-      const services = await otherControllers({ settings, client: held, logger, metrics });
+      const services = await otherControllers({ settings, client: forControllers, logger, metrics });
       await Promise.all([
         settings.garbageCollector === 'on' && collector.lead(signal),
         ...services.map((service) => service.run(signal)),
