@@ -150,6 +150,38 @@ describe('cascades', () => {
     expect(passed()).toEqual([expect.objectContaining({ root: 'Namespace shop', policy: 'Namespace', deleted: 2 })]);
   });
 
+  it('BETTER-21 count the objects of a namespace that is made anew and deleted again', async () => {
+    await rig.startCollector({ writes: 'withheld', terminatingObjects: 'reported' });
+    const finalize = () =>
+      rig.wait(
+        rig.client.update(
+          { ...rig.at(namespace, 'shop'), subresource: 'finalize' },
+          { metadata: { name: 'shop' }, spec: { finalizers: [] } },
+        ),
+      );
+    const make = async (...names: readonly string[]) => {
+      await rig.create(namespace, 'shop');
+      for (const name of names) await rig.create(secret, name, { namespace: 'shop' });
+      await rig.delete(namespace, 'shop');
+    };
+    await make('a');
+    await rig.delete(secret, 'a', 'Background', 'shop');
+    await finalize();
+    await make('b', 'c');
+    await rig.advance(3000);
+    await rig.delete(secret, 'b', 'Background', 'shop');
+    // The first cascade has passed by now, and the second has not.
+    await rig.advance(3000);
+    expect(passed()).toHaveLength(1);
+    await rig.delete(secret, 'c', 'Background', 'shop');
+    await finalize();
+    await rig.advance(11_000);
+    expect(passed().map(({ root, deleted }) => [root, deleted])).toEqual([
+      ['Namespace shop', 1],
+      ['Namespace shop', 2],
+    ]);
+  });
+
   it('BETTER-21 are not logged for an object without dependents', async () => {
     await rig.startCollector({ terminatingObjects: 'reported' });
     await rig.create(configMap, 'alone');

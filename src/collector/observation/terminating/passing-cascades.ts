@@ -27,6 +27,8 @@ interface Cascade {
   /** Dependents of the root when its deletion with policy Orphan began. */
   readonly orphans: number;
   readonly began: number;
+  /** The owners that belong to this cascade: the keys of `#owners` with this cascade. */
+  readonly owners: Set<Uid>;
   rootGone: boolean;
   deleted: number;
   last: number;
@@ -147,6 +149,7 @@ export class PassingCascades {
       namespace: policy === 'Namespace' ? name : undefined,
       orphans,
       began: now,
+      owners: new Set(),
       rootGone: false,
       deleted: 0,
       last: now,
@@ -160,12 +163,19 @@ export class PassingCascades {
   }
 
   #join(uid: Uid, cascade: Cascade): void {
-    if (this.#owners.size >= MOST_OWNERS) this.#owners.delete(first(this.#owners.keys())!);
+    if (this.#owners.size >= MOST_OWNERS) this.#leave(first(this.#owners.keys())!);
+    this.#leave(uid);
     this.#owners.set(uid, cascade);
+    cascade.owners.add(uid);
     const early = this.#early.get(uid);
     if (early === undefined) return;
     this.#early.delete(uid);
     if (this.#options.clock.monotonic() - early.at < IDLE_MS) cascade.deleted += early.count;
+  }
+
+  #leave(uid: Uid): void {
+    this.#owners.get(uid)?.owners.delete(uid);
+    this.#owners.delete(uid);
   }
 
   #wentEarly(columns: ObjectColumns): void {
@@ -208,8 +218,10 @@ export class PassingCascades {
 
   #forget(cascade: Cascade): void {
     this.#cascades.delete(cascade);
-    if (cascade.namespace !== undefined) this.#namespaces.delete(cascade.namespace);
-    for (const [uid, its] of this.#owners) if (its === cascade) this.#owners.delete(uid);
+    for (const uid of cascade.owners) this.#owners.delete(uid);
+    const { namespace } = cascade;
+    // A namespace of the same name may have been created and deleted since.
+    if (namespace !== undefined && this.#namespaces.get(namespace) === cascade) this.#namespaces.delete(namespace);
   }
 }
 
