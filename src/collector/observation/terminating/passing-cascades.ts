@@ -2,13 +2,14 @@ import type { BoundedLog } from '../../../base/logs/bounded-log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { ApplyOutcome } from '../../graph/effect.ts';
 import type { Graph, NodeId } from '../../graph/graph.ts';
+import type { OwnershipGraph } from '../../graph/ownership-graph.ts';
 import type { GraphEvent, MonitoredResource } from '../../types/event.ts';
 import type { Uid } from '../../types/identity.ts';
 import { type ObjectColumns, ownerUidsOfColumns, uidOfColumns } from '../../types/object-columns.ts';
 import { objectName } from './object-name.ts';
 
 export interface PassingCascadesOptions {
-  readonly graph: Graph;
+  readonly graph: Graph & Pick<OwnershipGraph, 'isReferredTo'>;
   readonly clock: Clock;
   readonly log: Pick<BoundedLog, 'info'>;
   /** Whether lines are logged now: false while another process leads. */
@@ -64,7 +65,7 @@ export class PassingCascades {
   /** Applies an event of a monitor, and adds it to its cascade. */
   take(event: GraphEvent, apply: (event: GraphEvent) => ApplyOutcome): ApplyOutcome {
     if (event.type === 'deletedColumns') {
-      const dependents = this.#hasDependents(event.columns);
+      const dependents = this.#options.graph.isReferredTo(event.columns);
       const outcome = apply(event);
       this.#gone(event.resource, event.columns, dependents);
       return outcome;
@@ -80,12 +81,6 @@ export class PassingCascades {
   stop(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-  }
-
-  #hasDependents(columns: ObjectColumns): boolean {
-    const { graph } = this.#options;
-    const id = graph.find(uidOfColumns(columns));
-    return id >= 0 && graph.hasDependents(id);
   }
 
   #begins(resource: MonitoredResource, columns: ObjectColumns): void {
