@@ -1,7 +1,7 @@
 import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
-import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
-import type { Identity } from '../types/identity.ts';
+import type { Target } from '../decide/target.ts';
+import { resourceRefOf } from './read-metadata.ts';
 
 /** The parts of a terminating object that the graph does not keep. */
 export interface HeldObject {
@@ -20,15 +20,14 @@ const TIMEOUT_MS = 10_000;
  */
 export async function readHolders(
   { client, signal }: { readonly client: RestClient; readonly signal: AbortSignal },
-  { apiVersion, kind, namespace, name }: Identity,
-  resource: string,
+  target: Target,
 ): Promise<HeldObject> {
-  const { group, version } = parseGroupVersion(apiVersion) ?? { group: '', version: apiVersion };
-  const isNamespace = kind === 'Namespace' && apiVersion === 'v1';
-  const object = await client.get<Read | null>(
-    { gvr: { group, version, resource }, name, namespace: namespace === '' ? undefined : namespace },
-    { ...(isNamespace ? {} : { accept: ACCEPT_METADATA_JSON }), signal, timeoutMs: TIMEOUT_MS },
-  );
+  const isNamespace = target.kind === 'Namespace' && target.apiVersion === 'v1';
+  const object = await client.get<Read | null>(resourceRefOf(target), {
+    ...(isNamespace ? {} : { accept: ACCEPT_METADATA_JSON }),
+    signal,
+    timeoutMs: TIMEOUT_MS,
+  });
   const { uid, finalizers, managedFields } = object?.metadata ?? {};
   return { uid, finalizers, managedFields, conditions: isNamespace ? object?.status?.conditions : undefined };
 }

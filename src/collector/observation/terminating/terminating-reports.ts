@@ -90,7 +90,7 @@ export class TerminatingReports {
     const ageMs = terminating.ageOf(uid);
     const since = terminating.sinceOf(uid);
     const blocking = blockingNames(graph, id);
-    const details = await readHolders({ client, signal }, identity, resource).then(
+    const details = await readHolders({ client, signal }, { ...identity, resource }).then(
       (read) => (read.uid === uid ? detailsOf(read) : undefined),
       (error: unknown) => ({ unread: asError(error).message }),
     );
