@@ -93,6 +93,12 @@ describe('the limit of a cause', () => {
     expect([breaker.held, breaker.trips, several(3, 'a')]).toEqual([0, [], ['go', 'go', 'go']]);
   });
 
+  it('CAS-074 does not remember why objects were deleted when it begins anew', () => {
+    admit('b', ['a']);
+    breaker.reset();
+    expect(several(4, 'b').at(-1)).toMatchObject({ cause: { uid: 'b' } });
+  });
+
   it('CAS-074 holds a key once, and one that comes again goes to its place', () => {
     several(4, 'a');
     admit('x', ['a']);

@@ -163,6 +163,7 @@ export class CircuitBreaker<Key> {
   reset(): readonly Key[] {
     const keys = this.#budgets().flatMap((budget) => (budget.state === 'tripped' ? [...budget.held] : []));
     this.#causes.clear();
+    this.#causeOf.clear();
     this.#overall = counting();
     this.#tripped = 0;
     return keys;
