@@ -40,6 +40,16 @@ export type Admission =
   | { readonly admission: 'go'; readonly cause: Cause | undefined; readonly at: number }
   | { readonly admission: 'held'; readonly tripped: Trip | undefined };
 
+type Held = Extract<Admission, { admission: 'held' }>;
+
+/** A deletion that a budget is asked for. */
+interface Asked<Key> {
+  readonly key: Key;
+  readonly limit: number | undefined;
+  readonly cause: Cause | undefined;
+  readonly now: number;
+}
+
 type Budget<Key> =
   | { readonly state: 'counting'; readonly count: MinuteCount }
   | { readonly state: 'tripped'; readonly trip: Trip; readonly held: Set<Key> }
@@ -100,31 +110,16 @@ export class CircuitBreaker<Key> {
     const { perCause, overall } = this.#limits;
     const own = cause === undefined || perCause === undefined ? undefined : this.#budgetOf(cause.uid);
     if (own !== undefined && cause !== undefined) {
-      const state = advance(own, perCause!, now);
-      if (state.state === 'exceeded') {
-        const trip = { id: this.#newId(), cause, deleted: state.count };
-        this.#causes.set(cause.uid, { state: 'tripped', trip, held: new Set([key]) });
-        this.#tripped++;
-        return { admission: 'held', tripped: trip };
-      }
-      if (state.state === 'tripped') {
-        state.held.add(key);
-        return { admission: 'held', tripped: undefined };
-      }
-      this.#causes.set(cause.uid, state);
+      const { budget, held } = this.#ask(own, { key, limit: perCause, cause, now });
+      this.#causes.set(cause.uid, budget);
+      if (held?.tripped !== undefined) this.#tripped++;
+      if (held !== undefined) return held;
     }
-    const all = advance(this.#overall, this.#tripped >= MOST_TRIPPED ? 0 : overall, now);
-    if (all.state === 'exceeded') {
-      const trip = { id: this.#newId(), cause: undefined, deleted: all.count };
-      this.#overall = { state: 'tripped', trip, held: new Set([key]) };
-      return { admission: 'held', tripped: trip };
-    }
-    if (all.state === 'tripped') {
-      all.held.add(key);
-      return { admission: 'held', tripped: undefined };
-    }
-    this.#overall = all;
-    note(all, now);
+    const limit = this.#tripped >= MOST_TRIPPED ? 0 : overall;
+    const { budget, held } = this.#ask(this.#overall, { key, limit, cause: undefined, now });
+    this.#overall = budget;
+    if (held !== undefined) return held;
+    note(budget, now);
     if (own !== undefined && cause !== undefined) {
       this.#causeOf.set(uid, cause);
       note(this.#causes.get(cause.uid), now);
@@ -169,6 +164,25 @@ export class CircuitBreaker<Key> {
     return keys;
   }
 
+  /** The next state of a budget when one more deletion is wanted, and the answer if it is held. */
+  #ask(budget: Budget<Key>, asked: Asked<Key>): { readonly budget: Budget<Key>; readonly held: Held | undefined } {
+    const { key, limit, cause, now } = asked;
+    if (budget.state === 'tripped') {
+      budget.held.add(key);
+      return { budget, held: { admission: 'held', tripped: undefined } };
+    }
+    if (budget.state === 'lifted') {
+      return { budget: now - budget.last < MINUTE_MS ? budget : counting(), held: undefined };
+    }
+    const deleted = budget.count.at(now);
+    if (limit === undefined || deleted < limit) return { budget, held: undefined };
+    const trip = { id: this.#newId(), cause, deleted };
+    return {
+      budget: { state: 'tripped', trip, held: new Set([key]) },
+      held: { admission: 'held', tripped: trip },
+    };
+  }
+
   #budgets(): readonly Budget<Key>[] {
     return [...this.#causes.values(), this.#overall];
   }
@@ -184,12 +198,12 @@ export class CircuitBreaker<Key> {
     const budget = known ?? counting<Key>();
     this.#causes.delete(uid);
     this.#causes.set(uid, budget);
-    if (known === undefined && this.#causes.size - this.#tripped > MOST_CAUSES) this.#forgetOldest();
+    if (known === undefined && this.#causes.size - this.#tripped > MOST_CAUSES) this.#forgetOne();
     return budget;
   }
 
-  /** Forgets the oldest cause that is not tripped. Tripped causes move behind the others, so that the next search begins after them. */
-  #forgetOldest(): void {
+  /** Forgets the least recently used cause that is not tripped. Tripped causes move behind the others, so that the next search begins after them. */
+  #forgetOne(): void {
     for (const [uid, budget] of this.#causes) {
       this.#causes.delete(uid);
       if (budget.state !== 'tripped') return;
@@ -200,18 +214,6 @@ export class CircuitBreaker<Key> {
 
 function counting<Key>(): Budget<Key> {
   return { state: 'counting', count: new MinuteCount() };
-}
-
-/** The budget at this time, or `exceeded` if one more deletion exceeds its limit. */
-function advance<Key>(
-  budget: Budget<Key>,
-  limit: number | undefined,
-  now: number,
-): Budget<Key> | { readonly state: 'exceeded'; readonly count: number } {
-  if (budget.state === 'tripped') return budget;
-  if (budget.state === 'lifted') return now - budget.last < MINUTE_MS ? budget : counting();
-  const count = budget.count.at(now);
-  return limit !== undefined && count >= limit ? { state: 'exceeded', count } : budget;
 }
 
 function note<Key>(budget: Budget<Key> | undefined, now: number): void {
