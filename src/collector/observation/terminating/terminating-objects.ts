@@ -9,11 +9,23 @@ import { type Holder, HOLDERS, holdersOf } from './holder.ts';
 /** The most objects whose deletionTimestamp is kept. Objects beyond that are counted, but their age is not known. */
 const MOST = 100_000;
 
+/** A number of objects, and the age of the oldest, ms. */
+interface Aged {
+  readonly count: number;
+  readonly oldestMs: number;
+}
+
+interface TerminatingSummary {
+  readonly byHolder: ReadonlyMap<Holder, Aged>;
+  /** Owners that wait for their dependents. */
+  readonly waitingOwners: Aged;
+}
+
 /** The times since when objects terminate; the graph has their other data. Bound: {@link MOST} uids. */
 export class TerminatingObjects {
   readonly #graph: Graph;
   readonly #clock: Clock;
-  /** Seconds since 1970; the oldest entry comes first. */
+  /** Seconds since 1970, in the order in which the objects were first seen to terminate. */
   readonly #since = new Map<Uid, number>();
 
   constructor(graph: Graph, clock: Clock) {
@@ -55,49 +67,51 @@ export class TerminatingObjects {
     }
   }
 
-  /** The number of objects that each holder holds, and the age of the oldest, ms. O(nodes). */
-  byHolder(): ReadonlyMap<Holder, { readonly count: number; readonly oldestMs: number }> {
-    const found = new Map(HOLDERS.map((holder) => [holder, { count: 0, oldestMs: 0 }]));
+  /** Counts all objects that are being deleted. O(nodes). */
+  summary(): TerminatingSummary {
+    const byHolder = new Map(HOLDERS.map((holder) => [holder, { count: 0, oldestMs: 0 }]));
+    const waitingOwners = { count: 0, oldestMs: 0 };
     this.#graph.forEachNode((id) => {
-      if (!this.#graph.isBeingDeleted(id)) return;
-      const held = found.get(holdersOf(this.#graph, id)[0])!;
-      held.count++;
-      held.oldestMs = Math.max(held.oldestMs, this.ageOf(this.#graph.uidAt(id)));
+      const waits = this.#graph.isWaiting(id);
+      const isBeingDeleted = this.#graph.isBeingDeleted(id);
+      if (!waits && !isBeingDeleted) return;
+      const ageMs = this.ageOf(this.#graph.uidAt(id));
+      if (waits) add(waitingOwners, ageMs);
+      if (isBeingDeleted) add(byHolder.get(holdersOf(this.#graph, id)[0])!, ageMs);
     });
-    return found;
-  }
-
-  /** The number of owners that wait for their dependents, and the age of the oldest, ms. O(nodes). */
-  waitingOwners(): { readonly count: number; readonly oldestMs: number } {
-    let count = 0;
-    let oldestMs = 0;
-    this.#graph.forEachNode((id) => {
-      if (!this.#graph.isWaiting(id)) return;
-      count++;
-      oldestMs = Math.max(oldestMs, this.ageOf(this.#graph.uidAt(id)));
-    });
-    return { count, oldestMs };
+    return { byHolder, waitingOwners };
   }
 }
 
-/** The gauges of terminating objects (BETTER-21). Each gauge costs one walk over the graph at a scrape. */
-export function terminatingGauges(metrics: Metrics, terminating: TerminatingObjects): void {
+function add(sum: { count: number; oldestMs: number }, ageMs: number): void {
+  sum.count++;
+  sum.oldestMs = Math.max(sum.oldestMs, ageMs);
+}
+
+/** The gauges of terminating objects (BETTER-21). A scrape, which reads all gauges in one synchronous turn, costs one walk over the graph. */
+export function terminatingGauges(metrics: Metrics, terminating: Pick<TerminatingObjects, 'summary'>): void {
+  let thisTurn: TerminatingSummary | undefined;
+  const summary = (): TerminatingSummary => {
+    if (thisTurn !== undefined) return thisTurn;
+    void Promise.resolve().then(() => (thisTurn = undefined));
+    return (thisTurn = terminating.summary());
+  };
   metrics.gauge({
     name: 'kubegc_collector_waiting_owners',
     help: 'Objects that are being deleted and wait for their dependents',
-    collect: (gauge) => gauge.set(terminating.waitingOwners().count),
+    collect: (gauge) => gauge.set(summary().waitingOwners.count),
   });
   metrics.gauge({
     name: 'kubegc_collector_oldest_waiting_owner_seconds',
     help: 'Time since the deletionTimestamp of the oldest of them',
-    collect: (gauge) => gauge.set(terminating.waitingOwners().oldestMs / 1000),
+    collect: (gauge) => gauge.set(summary().waitingOwners.oldestMs / 1000),
   });
   metrics.gauge({
     name: 'kubegc_collector_terminating_objects',
     help: 'Objects that are being deleted, by the holder that explains most',
     labelNames: ['held_by'],
     collect: (gauge) => {
-      for (const [holder, { count }] of terminating.byHolder()) gauge.set(count, { held_by: holder });
+      for (const [holder, { count }] of summary().byHolder) gauge.set(count, { held_by: holder });
     },
   });
   metrics.gauge({
@@ -105,7 +119,7 @@ export function terminatingGauges(metrics: Metrics, terminating: TerminatingObje
     help: 'Time since the deletionTimestamp of the oldest of them, by holder',
     labelNames: ['held_by'],
     collect: (gauge) => {
-      for (const [holder, { oldestMs }] of terminating.byHolder()) gauge.set(oldestMs / 1000, { held_by: holder });
+      for (const [holder, { oldestMs }] of summary().byHolder) gauge.set(oldestMs / 1000, { held_by: holder });
     },
   });
 }

@@ -29,7 +29,7 @@ const EVERY_MS = 10_000;
  */
 const REPORTED_AFTER_MS = 30_000;
 const AGAIN_FACTOR = 10;
-/** The most reports of one pass; each costs one GET. The objects that terminate longest come first. */
+/** The most reports of one pass; each costs one GET. The objects that were first seen to terminate come first. */
 const MOST_AT_ONCE = 20;
 const EXAMPLES = 3;
 /** Finalizers that the deletion itself set. */
