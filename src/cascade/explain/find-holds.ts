@@ -1,3 +1,4 @@
+import { ownsFinalizer } from '../../api/meta/finalizer-owner.ts';
 import {
   FINALIZER_FOREGROUND,
   FINALIZER_ORPHAN,
@@ -32,10 +33,7 @@ export function findHolds(object: ObservedObject, evidence: ExplainEvidence): Ho
 /** The manager that set a finalizer and the time, from managedFields; empty if they do not show it. */
 export function setterOf({ managedFields = [] }: ObjectMeta, finalizer: string): { setBy?: string; since?: string } {
   for (const { manager, time, fieldsV1 } of managedFields) {
-    const finalizers = (fieldsV1 as { 'f:metadata'?: { 'f:finalizers'?: object } } | undefined)?.['f:metadata']?.[
-      'f:finalizers'
-    ];
-    if (finalizers === undefined || !(`v:${JSON.stringify(finalizer)}` in finalizers)) continue;
+    if (!ownsFinalizer(fieldsV1, finalizer)) continue;
     return { ...(manager === undefined ? {} : { setBy: manager }), ...(time === undefined ? {} : { since: time }) };
   }
   return {};

@@ -1,3 +1,4 @@
+import { ownsFinalizer } from '../../api/meta/finalizer-owner.ts';
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 
 /** The manager that set a finalizer, from managedFields. */
@@ -10,9 +11,7 @@ export interface FinalizerSetter {
 /** The manager that owns a finalizer; undefined if managedFields show none. */
 export function setterOf({ managedFields = [] }: ObjectMeta, finalizer: string): FinalizerSetter | undefined {
   for (const { manager, time, fieldsV1 } of managedFields) {
-    const metadata = fieldsV1?.['f:metadata'] as Record<string, unknown> | undefined;
-    const finalizers = metadata?.['f:finalizers'] as Record<string, unknown> | undefined;
-    if (manager === undefined || finalizers?.[`v:${JSON.stringify(finalizer)}`] === undefined) continue;
+    if (manager === undefined || !ownsFinalizer(fieldsV1, finalizer)) continue;
     return time === undefined ? { manager } : { manager, time };
   }
   return undefined;

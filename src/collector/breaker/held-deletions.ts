@@ -9,6 +9,7 @@ import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { parseWorkKey, type WorkKey } from '../queues/work-key.ts';
 import type { OnQueued, Queues } from '../queues/queues.ts';
+import { KUBE_SYSTEM } from '../types/namespaces.ts';
 import type { EventReason } from '../types/reasons.ts';
 import { type Admission, CircuitBreaker, type Deletion, type DeletionLimits, type Trip } from './circuit-breaker.ts';
 
@@ -18,7 +19,6 @@ export const RESUME_DELETIONS = 'kubegc.io/resume-deletions';
 /** Interval between two reads of the annotation while a deletion is held, ms. */
 const READ_MS = 5000;
 const ID_RANGE = 16 ** 8;
-const KUBE_SYSTEM = { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: 'kube-system', uid: '' } as const;
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' };
 
 export interface HeldDeletionsOptions {

@@ -1,6 +1,7 @@
 import { ACCEPT_METADATA_JSON } from '../../client/codec/accept.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { Target } from '../decide/target.ts';
+import { isNamespace } from '../types/namespaces.ts';
 import { resourceRefOf } from './read-metadata.ts';
 
 /** The parts of a terminating object that the graph does not keep. */
@@ -22,14 +23,14 @@ export async function readHolders(
   { client, signal }: { readonly client: RestClient; readonly signal: AbortSignal },
   target: Target,
 ): Promise<HeldObject> {
-  const isNamespace = target.kind === 'Namespace' && target.apiVersion === 'v1';
+  const withConditions = isNamespace(target);
   const object = await client.get<Read | null>(resourceRefOf(target), {
-    ...(isNamespace ? {} : { accept: ACCEPT_METADATA_JSON }),
+    ...(withConditions ? {} : { accept: ACCEPT_METADATA_JSON }),
     signal,
     timeoutMs: TIMEOUT_MS,
   });
   const { uid, finalizers, managedFields } = object?.metadata ?? {};
-  return { uid, finalizers, managedFields, conditions: isNamespace ? object?.status?.conditions : undefined };
+  return { uid, finalizers, managedFields, conditions: withConditions ? object?.status?.conditions : undefined };
 }
 
 interface Read {

@@ -6,6 +6,7 @@ import type { Target } from '../decide/target.ts';
 import type { HeldAbsencesEffect } from '../graph/effect.ts';
 import { monitoredResourceOf, type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 import type { HeldAbsences } from './held-absences.ts';
+import { KUBE_SYSTEM } from '../types/namespaces.ts';
 import { Relists } from './relists.ts';
 
 export interface HeldListsOptions {
@@ -22,8 +23,6 @@ export interface HeldListsOptions {
 
 /** A list that lacked too much is repeated after this time, ms. */
 const CONFIRM_MS = 10_000;
-/** The object on which Events about the collector itself are shown. */
-const KUBE_SYSTEM = { apiVersion: 'v1', kind: 'Namespace', namespace: '', name: 'kube-system', uid: '' } as const;
 
 /** Handles lists that lacked more objects than one list can prove: holds their absences, warns, and has the lists repeated. */
 export class HeldLists {

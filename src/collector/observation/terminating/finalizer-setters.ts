@@ -1,5 +1,7 @@
+import { ownsFinalizer } from '../../../api/meta/finalizer-owner.ts';
+
 /** The parts of an entry of `metadata.managedFields` that are read. */
-export interface ManagedFieldsEntry {
+interface ManagedFieldsEntry {
   readonly manager?: unknown;
   readonly operation?: unknown;
   readonly time?: unknown;
@@ -7,7 +9,7 @@ export interface ManagedFieldsEntry {
 }
 
 /** A finalizer, and the manager that owns it. */
-export interface SetFinalizer {
+interface SetFinalizer {
   readonly finalizer: string;
   /** The manager that owns the finalizer, with its operation and time; undefined if no manager does. */
   readonly setBy: string | undefined;
@@ -18,15 +20,9 @@ export function finalizerSetters(finalizers: unknown, managedFields: unknown): r
   const names = Array.isArray(finalizers) ? finalizers.filter((name) => typeof name === 'string') : [];
   const entries: readonly ManagedFieldsEntry[] = Array.isArray(managedFields) ? managedFields.filter(isObject) : [];
   return names.map((finalizer) => {
-    const owner = entries.find(({ fieldsV1 }) => owns(fieldsV1, finalizer));
+    const owner = entries.find(({ fieldsV1 }) => ownsFinalizer(fieldsV1, finalizer));
     return { finalizer, setBy: owner === undefined ? undefined : describe(owner) };
   });
-}
-
-function owns(fieldsV1: unknown, finalizer: string): boolean {
-  const metadata = isObject(fieldsV1) ? fieldsV1['f:metadata'] : undefined;
-  const finalizers = isObject(metadata) ? metadata['f:finalizers'] : undefined;
-  return isObject(finalizers) && Object.hasOwn(finalizers, `v:${JSON.stringify(finalizer)}`);
 }
 
 function describe({ manager, operation, time }: ManagedFieldsEntry): string {

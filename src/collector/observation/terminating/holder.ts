@@ -1,4 +1,5 @@
 import type { Graph, NodeId } from '../../graph/graph.ts';
+import { isNamespace } from '../../types/namespaces.ts';
 
 /** The kinds of holders. The one that explains most comes first: the first that applies is the holder of an object in metrics. */
 export const HOLDERS = ['dependents', 'garbageCollector', 'finalizers', 'namespaceContent', 'gracePeriod'] as const;
@@ -25,5 +26,5 @@ export function holdersOf(graph: Graph, id: NodeId): readonly [Holder, ...Holder
   if (otherFinalizers) holders.push('finalizers');
   const [first, ...rest] = holders;
   if (first !== undefined) return [first, ...rest];
-  return [identity.kind === 'Namespace' && identity.apiVersion === 'v1' ? 'namespaceContent' : 'gracePeriod'];
+  return [isNamespace(identity) ? 'namespaceContent' : 'gracePeriod'];
 }

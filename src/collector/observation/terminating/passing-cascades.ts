@@ -6,6 +6,7 @@ import type { OwnershipGraph } from '../../graph/ownership-graph.ts';
 import type { GraphEvent, MonitoredResource } from '../../types/event.ts';
 import type { Uid } from '../../types/identity.ts';
 import { type ObjectColumns, ownerUidsOfColumns, uidOfColumns } from '../../types/object-columns.ts';
+import { isNamespace } from '../../types/namespaces.ts';
 import { objectName } from './object-name.ts';
 
 export interface PassingCascadesOptions {
@@ -87,11 +88,11 @@ export class PassingCascades {
     const { graph } = this.#options;
     const uid = uidOfColumns(columns);
     const id = graph.find(uid);
-    const isNamespace = resource.kind === 'Namespace' && resource.apiVersion === 'v1';
-    if (id < 0 || (!isNamespace && !graph.hasDependents(id))) return;
+    const isOfNamespace = isNamespace(resource);
+    if (id < 0 || (!isOfNamespace && !graph.hasDependents(id))) return;
     const above = this.#above(columns);
     if (above !== undefined) return this.#join(uid, above);
-    const policy = isNamespace ? 'Namespace' : policyOf(columns);
+    const policy = isOfNamespace ? 'Namespace' : policyOf(columns);
     this.#start({ uid, resource, columns, policy, orphans: policy === 'Orphan' ? dependentsOf(graph, id) : 0 });
   }
 
