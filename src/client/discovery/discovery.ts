@@ -282,8 +282,9 @@ async function readLegacy(client: RestClient, { found, options }: Reading): Prom
         try {
           const response = await client.request(request(path, options));
           const document = objectIn(response.json() as ResourceList, `the discovery document of ${groupVersion}`);
-          found.addVersion(groupVersion, resourcesOf(groupVersion, document));
-          for (const { name, kind, verbs } of resourcesIn(groupVersion, document)) {
+          const entries = resourcesIn(groupVersion, document);
+          found.addVersion(groupVersion, resourcesOf(groupVersion, entries));
+          for (const { name, kind, verbs } of entries) {
             if (kind === '' && !name.includes('/') && verbs.length > 0) found.skip(groupVersion, name);
           }
         } catch (error) {
@@ -307,10 +308,9 @@ interface ResourceList {
   }[];
 }
 
-function resourcesOf(groupVersion: string, document: ResourceList): DiscoveredResource[] {
+function resourcesOf(groupVersion: string, entries: ReturnType<typeof resourcesIn>): DiscoveredResource[] {
   const parsed = parseGroupVersion(groupVersion);
   if (parsed === undefined) throw new DecodeError(`unexpected GroupVersion string: ${groupVersion}`);
-  const entries = resourcesIn(groupVersion, document);
   // `pods/status` is a part of `pods` (COL-011).
   return entries
     .filter(({ name, kind }) => !name.includes('/') && kind !== '')
