@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { run } from '../program.ts';
 
+const NOTHING_RUNS =
+  'nothing runs: neither the collector nor another controller is selected (--enable-garbage-collector, --controllers)\n';
+
 /** As somebody types it, where no server is needed to answer. */
 async function typed(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const said = { stdout: '', stderr: '' };
@@ -17,10 +20,17 @@ describe('the flags of kube-controller-manager', () => {
   it('COL-200 with --enable-garbage-collector=false nothing is started, and the kubeconfig is not read', async () => {
     expect(await typed('--enable-garbage-collector=false')).toEqual({
       code: 0,
-      stdout: 'nothing is collected: --enable-garbage-collector is false, and kubegc collect has nothing else to do\n',
+      stdout: NOTHING_RUNS,
       stderr: '',
     });
   });
+
+  it.each([[['--controllers=']], [['--controllers=-garbage-collector-controller']]])(
+    'COL-200 with %j nothing is selected, and nothing is started',
+    async (flags) => {
+      expect(await typed(...flags)).toEqual({ code: 0, stdout: NOTHING_RUNS, stderr: '' });
+    },
+  );
 
   it('COL-200 an error of another flag is reported all the same', async () => {
     const { code, stderr } = await typed('--enable-garbage-collector=false', '--sync-period', '30');

@@ -115,7 +115,7 @@ export const collectOptions: readonly CollectOption[] = [
     group: 'Common flags:',
     flags: '--controllers <LIST>',
     description:
-      'controllers to run, as in kubegc up: * for all, NAME for one, -NAME for all but one; only garbage-collector-controller unless given',
+      'controllers to run, as in kubegc up: * for all, NAME for one, *,-NAME for all but one; only garbage-collector-controller unless given',
     repeatable: true,
   },
   {

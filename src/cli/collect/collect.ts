@@ -52,7 +52,7 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
   const collects = settings.garbageCollector === 'on';
   if (!collects && settings.controllers.size === 0) {
     terminal.stdout(
-      'nothing is collected: --enable-garbage-collector is false, and kubegc collect has nothing else to do\n',
+      'nothing runs: neither the collector nor another controller is selected (--enable-garbage-collector, --controllers)\n',
     );
     return 0;
   }
