@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { run } from '../program.ts';
 
 const NOTHING_RUNS =
@@ -52,6 +52,19 @@ describe('the flags of kube-controller-manager', () => {
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
+
+  it.each(['--max-deletes-per-minute', '--max-deletes-per-minute-overall'])(
+    'CAS-074 %s does nothing with --mode observe, and the log says so',
+    async (flag) => {
+      let stderr = '';
+      const terminal = { stdout: () => {}, stderr: (text: string) => void (stderr += text), columns: 100 };
+      for (const flags of [[], [flag, '5', '--mode', 'auto'], [flag, '5']]) {
+        await run(['collect', '--kubeconfig', '/does/not/exist', ...flags], terminal);
+      }
+      const line = /INFO .*no limit of deletions applies, because --mode observe deletes nothing/g;
+      await vi.waitFor(() => expect(stderr.match(line)).toHaveLength(1));
+    },
+  );
 
   it.each([
     '--enable-garbage-collector',

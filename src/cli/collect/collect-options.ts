@@ -121,7 +121,7 @@ export const collectOptions: readonly CollectOption[] = [
   {
     group: 'Collection:',
     flags: '--enable-garbage-collector [BOOL]',
-    description: 'false: collect nothing and exit with 0',
+    description: 'false: collect nothing, and exit with 0 if --controllers selects no other controller',
     default: 'true',
   },
   {
@@ -215,7 +215,7 @@ export const collectOptions: readonly CollectOption[] = [
     group: 'Retries and limits:',
     flags: '--max-deletes-per-minute <N>',
     description:
-      'deletions within a minute because of one owner that is gone; more are held until somebody agrees (default: no limit)',
+      'deletions within a minute because of one owner that is gone; more are held until somebody agrees; without effect with --mode observe (default: no limit)',
   },
   {
     group: 'Retries and limits:',

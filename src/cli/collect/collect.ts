@@ -67,9 +67,12 @@ export async function collect(flags: CollectFlags, terminal: Terminal): Promise<
   }
   const listen = flags.bindAddress === undefined ? undefined : parseListenAddress(flags.bindAddress, '--bind-address');
   const token = flags.bindTokenFile === undefined ? undefined : await readToken(flags.bindTokenFile);
-  const config = await clientConfig(flags);
   const { logLevel: level, logFormat: format } = flags;
   const logger = createLogger({ level, format, write: terminal.stderr, now: () => clock.now() });
+  if (settings.deletionLimits !== undefined && settings.mode === 'observe') {
+    logger.info('no limit of deletions applies, because --mode observe deletes nothing');
+  }
+  const config = await clientConfig(flags);
 
   const identity = new ClusterIdentity({ clock, logger });
   identity.foreign.addEventListener('abort', () => stop.abort(), { once: true });

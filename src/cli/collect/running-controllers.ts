@@ -1,6 +1,5 @@
 import { RUNNING_CONTROLLERS } from '../../assembly/running-controllers.ts';
-import { isAbortError } from '../../base/time/abort-error.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
+import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { CommandError } from '../process/command-error.ts';
 
@@ -31,13 +30,12 @@ export async function refuseRunning(options: RunningControllersOptions, signal: 
 /** Asks again every ten seconds until aborted, because the server may be started anew with other controllers. Rejects as {@link refuseRunning}. */
 export async function watchRunning(options: RunningControllersOptions, signal: AbortSignal): Promise<void> {
   if (options.controllers.size === 0) return;
-  try {
-    while (!signal.aborted) {
-      await sleep(options.clock, LOOK_EVERY_MS, signal);
-      await refuseRunning(options, signal);
-    }
-  } catch (error) {
-    if (!isAbortError(error) && !signal.aborted) throw error;
+  while (!signal.aborted) {
+    await sleepUnlessAborted(options.clock, LOOK_EVERY_MS, signal);
+    if (signal.aborted) return;
+    await refuseRunning(options, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
   }
 }
 
