@@ -7,7 +7,7 @@ import { workKey, type WorkKey } from './queues/work-key.ts';
 import type { Identity } from './types/identity.ts';
 import { type QueueReason, sentenceOf } from './types/reasons.ts';
 
-export interface DecisionJournalOptions {
+interface DecisionJournalOptions {
   readonly logger: Logger;
   readonly metrics: CollectorMetrics;
   readonly recorder: Pick<EventRecorder, 'event'>;

@@ -19,7 +19,7 @@ import type { OwnershipGraph } from './graph/ownership-graph.ts';
 import { parseWorkKey, workKey } from './queues/work-key.ts';
 import { type OnQueued, QUEUE_NAMES, type Queues } from './queues/queues.ts';
 
-export interface GraphWriterOptions {
+interface GraphWriterOptions {
   readonly graph: OwnershipGraph;
   readonly absentOwners: AbsentOwnerCache;
   /** The present epoch; see Trust. */

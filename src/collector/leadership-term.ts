@@ -10,7 +10,7 @@ import type { Backlog } from './workers/backlog.ts';
 import type { OrphanRecords } from './workers/orphan-records.ts';
 import type { WorkGate } from './workers/work-gate.ts';
 
-export interface LeadershipTermOptions {
+interface LeadershipTermOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly gate: WorkGate;

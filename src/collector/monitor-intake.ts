@@ -14,7 +14,7 @@ import type { Outages } from './trust/outages.ts';
 import { ResumedWatches } from './trust/resumed-watches.ts';
 import type { MonitorEvent } from './types/monitor-event.ts';
 
-export interface MonitorIntakeOptions {
+interface MonitorIntakeOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly logger: Logger;

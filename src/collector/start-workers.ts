@@ -54,7 +54,7 @@ export interface WorkerParts {
 /** Limit for lines about failed writes: `burst` lines at once, then one line in `everyMs`. */
 const FAILURE_LINES = { burst: 20, everyMs: 5000 } as const;
 
-export interface StartedWorkers {
+interface StartedWorkers {
   /** One for each queue. */
   readonly pools: readonly WorkerPool[];
   /** Settle when the workers have ended. */

@@ -47,7 +47,7 @@ export interface CollectFlags {
 }
 
 /** One flag of `kubegc collect`, in commander's notation. */
-export interface CollectOption {
+interface CollectOption {
   readonly flags: string;
   readonly description: string;
   readonly default?: string;
@@ -59,7 +59,7 @@ export interface CollectOption {
 }
 
 /** Headings of `kubegc collect --help`, in this order. */
-export const collectOptionGroups = [
+const collectOptionGroups = [
   'Common flags:',
   'Collection:',
   'Retries and limits:',
@@ -68,7 +68,7 @@ export const collectOptionGroups = [
   'Logging:',
 ] as const;
 
-export type CollectOptionGroup = (typeof collectOptionGroups)[number];
+type CollectOptionGroup = (typeof collectOptionGroups)[number];
 
 /** The flags of `kubegc collect`, with the names and defaults of kube-controller-manager where it has them (COL-200, COL-201). */
 export const collectOptions: readonly CollectOption[] = [

@@ -17,7 +17,7 @@ import type { RequestRate } from '../flags/request-rate.ts';
 
 const COLLECTOR = 'garbage-collector-controller';
 
-export interface LeaseSettings {
+interface LeaseSettings {
   readonly namespace: string;
   readonly name: string;
   readonly times: LeaseTimes;

@@ -17,7 +17,7 @@ export type ProbeOutcome =
   | { readonly probe: 'refused'; readonly detail: string }
   | { readonly probe: 'failed'; readonly detail: string };
 
-export interface CollectorProbeOptions {
+interface CollectorProbeOptions {
   /** A client that may write in any mode. */
   readonly client: RestClient;
   readonly clock: Clock;

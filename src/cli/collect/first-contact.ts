@@ -9,7 +9,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { CommandError } from '../process/command-error.ts';
 
-export interface FirstContactOptions {
+interface FirstContactOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly random: Random;

@@ -32,7 +32,7 @@ const LOOK_EVERY_MS = 2000;
 const TIMEOUT_MS = 5000;
 
 /** The state between two polls. */
-export interface Sighting {
+interface Sighting {
   readonly observed: ObservedLease | undefined;
   /** True if the lease was seen to appear or to change. */
   readonly renewedOnce: boolean;
@@ -68,7 +68,7 @@ function judgeOther({ observed, renewedOnce }: Sighting, monotonic: number): Oth
   };
 }
 
-export interface OtherCollectorOptions {
+interface OtherCollectorOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly namespace: string;

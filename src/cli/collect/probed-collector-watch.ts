@@ -8,7 +8,7 @@ import type { OtherCollector } from './other-collector.ts';
 /** Watches a lease until aborted, and reports its holder. */
 export type WatchLease = (signal: AbortSignal, onChange: (verdict: OtherCollector) => void) => Promise<void>;
 
-export interface ProbedCollectorWatchOptions {
+interface ProbedCollectorWatchOptions {
   readonly probe: Pick<CollectorProbe, 'run'>;
   /** The lease of kube-controller-manager. */
   readonly watchOther: WatchLease;

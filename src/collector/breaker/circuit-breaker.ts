@@ -18,7 +18,7 @@ export interface Deletion {
 }
 
 /** The owner at the top of a chain of deletions, as the first reference to this owner named it. */
-export interface Cause {
+interface Cause {
   readonly uid: Uid;
   readonly kind: string;
   readonly name: string;

@@ -21,7 +21,7 @@ const READ_MS = 5000;
 const ID_RANGE = 16 ** 8;
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' };
 
-export interface HeldDeletionsOptions {
+interface HeldDeletionsOptions {
   readonly limits: DeletionLimits;
   readonly client: RestClient;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import type { Coordinates, Identity, Uid } from '../types/identity.ts';
 
 const ABSENT_OWNERS_DEFAULT = 500;
 
-export interface AbsentOwnerCacheOptions {
+interface AbsentOwnerCacheOptions {
   /** The capacity of the cache (COL-132, COL-201). */
   readonly capacity?: number;
 }

@@ -6,7 +6,7 @@ import { WorkKeyTable } from '../queues/work-key-table.ts';
 /** The identity of a former owner. It has no version, because one object may be served in several versions. */
 export type OrphanedOwner = Omit<Identity, 'apiVersion'>;
 
-export interface OrphanedOwnersOptions {
+interface OrphanedOwnersOptions {
   /** The most owners that are remembered at once (LIFE-561). */
   readonly capacity?: number;
   /** How long an owner is remembered, ms (LIFE-561). */

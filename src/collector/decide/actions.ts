@@ -74,7 +74,7 @@ export interface RemoveFinalizerAction {
 }
 
 /** Puts a virtual delete event for this identity into the queue of graph changes. */
-export interface EmitVirtualDeleteAction {
+interface EmitVirtualDeleteAction {
   readonly action: 'emitVirtualDelete';
   readonly identity: Identity;
 }
@@ -89,7 +89,7 @@ export interface NoteAbsentOwnerAction {
  * Queues every blocking dependent of the owner that is not deletingDependents itself, and remembers the counts for `blockingWhenQueued`
  * (COL-102). `queue-blocking-dependents.ts` chooses them.
  */
-export interface EnqueueBlockingDependentsAction {
+interface EnqueueBlockingDependentsAction {
   readonly action: 'enqueueBlockingDependents';
   readonly owner: Uid;
 }

@@ -4,7 +4,7 @@ import type { Verdict } from './step.ts';
 import type { WriteAnswerKind } from './write-answer-kind.ts';
 
 /** Decide again at once: call `attemptToDelete` with `shortcut: 'spent'` and without answers. */
-export interface Redecide {
+interface Redecide {
   readonly next: 'redecide';
 }
 

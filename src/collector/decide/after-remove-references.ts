@@ -5,7 +5,7 @@ import type { NeedLatest } from './step.ts';
 import type { Target } from './target.ts';
 import type { VersionedAnswerKind } from './write-answer-kind.ts';
 
-export interface RemoveReferencesAnswer {
+interface RemoveReferencesAnswer {
   readonly target: Target;
   readonly owners: readonly Uid[];
   readonly answer: VersionedAnswerKind;
@@ -17,7 +17,7 @@ export interface RemoveReferencesAnswer {
  * `released` means that the references no longer exist. `gone` means that the dependent is proven absent. `failed` means that the key is
  * retried (COL-094, COL-154).
  */
-export type Release =
+type Release =
   | { readonly release: 'released'; readonly reason: 'patchAccepted' | 'patchNotNeeded' }
   | { readonly release: 'gone'; readonly reason: 'objectAbsent' | 'objectReplaced' }
   | { readonly release: 'failed'; readonly reason: 'writeRejected' | 'referencesObjectChanged' };

@@ -4,7 +4,7 @@ import type { Verdict } from './step.ts';
 import type { VersionedAnswerKind } from './write-answer-kind.ts';
 
 /** The delete that follows a successful `unblockReferences`, with the new version. */
-export interface DeletePatched {
+interface DeletePatched {
   readonly next: 'delete';
   readonly action: DeleteAction;
 }

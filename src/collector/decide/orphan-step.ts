@@ -41,21 +41,21 @@ export type OrphanNodeFacts = Pick<
 >;
 
 /** Run P1 or P2 for each dependent, at most a fixed number at once (COL-128), and come back with `released`. */
-export interface NeedReleased {
+interface NeedReleased {
   readonly need: 'released';
   readonly owner: Uid;
   readonly dependents: readonly Uid[];
 }
 
 /** The same for dependents that only the barrier found. Come back with `foundReleased`. */
-export interface NeedFoundReleased {
+interface NeedFoundReleased {
   readonly need: 'foundReleased';
   readonly owner: Uid;
   readonly dependents: readonly Target[];
 }
 
 /** Ask the barrier, and come back with `barrier`. */
-export interface NeedBarrier {
+interface NeedBarrier {
   readonly need: 'barrier';
   readonly owner: Target;
 }

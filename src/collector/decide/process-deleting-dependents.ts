@@ -6,7 +6,7 @@ import type { Step } from './step.ts';
 import { unblockReferences } from './unblock-references.ts';
 import type { Target } from './target.ts';
 
-export interface DeletingDependents {
+interface DeletingDependents {
   readonly node: NodeFacts;
   readonly target: Target;
   /** Undefined if the graph stands for it. */

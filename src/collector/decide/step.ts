@@ -12,7 +12,7 @@ export interface NeedLatest {
 }
 
 /** GET these owners (in any order, at once), and come back with their answers. Never empty. */
-export interface NeedOwners {
+interface NeedOwners {
   readonly need: 'owners';
   readonly lookups: readonly OwnerLookup[];
 }

@@ -1,9 +1,6 @@
 import type { Uid } from '../types/identity.ts';
 import type { GraphView, Vertex } from './dump.ts';
 
-/** The forms of the debug graph beside DOT. */
-export type GraphForm = 'tree' | 'json' | 'mermaid';
-
 /** The graph as a text tree, with the dependents of an object below it. Kind and name come first, the uid last. */
 export function graphAsTree({ vertices, owners }: GraphView): string {
   const dependents = dependentsOf(owners);

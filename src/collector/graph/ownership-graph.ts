@@ -25,14 +25,14 @@ import { ResourceTable } from './tables/resource-table.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
 import { Sibling } from './tables/sibling.ts';
 
-export interface OwnershipGraphOptions {
+interface OwnershipGraphOptions {
   /** Any 32-bit number. A secret one prevents others from choosing uids that collide. */
   readonly hashSeed?: number;
   /** The cache for `dropAbsentOwner` effects. While it is empty, there are none. Without a cache, there are always some. */
   readonly absentOwners?: { readonly size: number };
 }
 
-export interface GraphBytes {
+interface GraphBytes {
   /** The allocated size of typed arrays, including room to grow. Shared texts (namespaces, kinds) are not counted. */
   readonly allocated: number;
   /** Bytes of names: in use, and free but kept for the next name. */

@@ -3,7 +3,7 @@ import { KIND, NAMESPACE, NONE } from './tables/node-table.ts';
 import type { OwnershipGraph } from './ownership-graph.ts';
 
 /** How a dependent's references to a uid fit an identity with that uid (COL-074). Both fields can be true. */
-export interface Fit {
+interface Fit {
   readonly matches: boolean;
   readonly mismatches: boolean;
   /** The identity is cluster-scoped or in the dependent's namespace; otherwise nothing matches. */

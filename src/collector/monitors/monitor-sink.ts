@@ -7,9 +7,9 @@ import { outageOfWatch } from '../trust/outage-scope.ts';
 import { versionNumber } from '../types/version-number.ts';
 
 /** Fills the columns from one object's bytes. Throws if they are no object; the reflector then lists again. */
-export type ReadColumns = (bytes: Uint8Array, start: number, end: number) => ObjectColumns;
+type ReadColumns = (bytes: Uint8Array, start: number, end: number) => ObjectColumns;
 
-export interface MonitorSinkOptions {
+interface MonitorSinkOptions {
   readonly resource: MonitoredResource;
   readonly read: ReadColumns;
   /** Announces the objects that `read` receives next, in this order; see ReflectorSink. */

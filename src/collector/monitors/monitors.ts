@@ -59,7 +59,7 @@ export interface UnstartedMonitor {
 }
 
 /** The changes of a pass. */
-export interface MonitorChange {
+interface MonitorChange {
   readonly added: number;
   /** The monitors that list again: the scope changed, or a stopped monitor may have shown their objects. */
   readonly restarted: number;

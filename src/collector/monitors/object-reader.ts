@@ -2,7 +2,7 @@ import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
 import type { ObjectColumns } from '../types/object-columns.ts';
 
 /** Receives the uids that will soon be looked up in the graph. */
-export interface ExpectsObjects {
+interface ExpectsObjects {
   expect(objects: readonly ObjectColumns[], count: number): void;
 }
 

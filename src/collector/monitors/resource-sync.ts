@@ -26,7 +26,7 @@ import { listLocalApiVersions } from '../operations/list-local-api-versions.ts';
 import { LookPlan } from '../resources/look-plan.ts';
 import { unofferedEntries } from '../resources/unoffered-entries.ts';
 
-export interface ResourceSyncOptions {
+interface ResourceSyncOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly random: Random;

@@ -13,7 +13,7 @@ import { MonitorSink } from './monitor-sink.ts';
 import type { ObjectReader } from './object-reader.ts';
 import type { Monitor } from './monitors.ts';
 
-export interface MonitorOptions {
+interface MonitorOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly random: Random;

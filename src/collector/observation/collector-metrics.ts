@@ -80,7 +80,7 @@ export function forgetVanished(metrics: CollectorMetrics, served: (resource: str
   }
 }
 
-export interface ObservedParts {
+interface ObservedParts {
   readonly graph: Graph;
   readonly queues: Queues;
   readonly monitors: Monitors;

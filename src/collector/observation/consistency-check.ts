@@ -16,13 +16,13 @@ import type { Monitors } from '../monitors/monitors.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 
 /** One difference between the graph and the server. */
-export interface GraphDifference extends Difference {
+interface GraphDifference extends Difference {
   readonly resource: OfferedResource;
   /** Version of the listed object; empty for an object that is not listed. */
   readonly resourceVersion: string;
 }
 
-export interface ConsistencyReport {
+interface ConsistencyReport {
   /** Differences in the resources of synced monitors. */
   readonly differences: readonly GraphDifference[];
   /** Violated invariants of the graph itself. */
@@ -33,7 +33,7 @@ export interface ConsistencyReport {
   readonly complete: boolean;
 }
 
-export interface ConsistencyCheckOptions {
+interface ConsistencyCheckOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly logger: Logger;

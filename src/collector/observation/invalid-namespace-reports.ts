@@ -5,7 +5,7 @@ import type { InvalidNamespaceReport } from '../graph/effect.ts';
 import type { Graph } from '../graph/graph.ts';
 import { invalidNamespaceEvent } from './invalid-namespace-event.ts';
 
-export interface InvalidNamespaceReportsOptions {
+interface InvalidNamespaceReportsOptions {
   readonly graph: Graph;
   readonly logger: Logger;
   readonly recorder: Pick<EventRecorder, 'event' | 'takeWaiting'>;

@@ -8,7 +8,7 @@ import { abortedTransportError } from '../../client/http/transport-failure.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { type CallOutcome, ConcurrencyLimit, type ConcurrencyLimitOptions } from './concurrency-limit.ts';
 
-export interface AdaptiveConcurrencyOptions extends ConcurrencyLimitOptions {
+interface AdaptiveConcurrencyOptions extends ConcurrencyLimitOptions {
   readonly clock: Clock;
 }
 

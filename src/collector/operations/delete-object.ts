@@ -6,7 +6,7 @@ import type { DeleteOptionsSupport } from './delete-options-support.ts';
 import { resourceRefOf } from './read-metadata.ts';
 import { answerOf, type WriteAnswer } from './write-answer.ts';
 
-export interface DeleteRequest {
+interface DeleteRequest {
   readonly target: Target;
   readonly policy: PropagationPolicy;
   /** Always both: with the version, the references are part of what must still hold (COL-150, designs/0009). */

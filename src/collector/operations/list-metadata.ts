@@ -10,9 +10,9 @@ const PAGE_SIZE = 500;
 export type ListOutcome = { readonly end: 'complete' | 'stopped' } | { readonly end: 'failed'; readonly error: Error };
 
 /** Called before the objects of a page, with their number plus, as far as the server says so, the number of objects after the page. */
-export type AcceptPage = (objects: number) => boolean;
+type AcceptPage = (objects: number) => boolean;
 
-export interface MetadataVisitor {
+interface MetadataVisitor {
   readonly visit: (metadata: ObjectMeta) => void;
   /** False ends the list. */
   readonly accept: AcceptPage;

@@ -8,7 +8,7 @@ import { DeleteOptionsSupport } from './delete-options-support.ts';
 import { PatchSupport } from './patch-support.ts';
 
 /** The answers of a server, in order; the last answer is repeated. */
-export type Script = readonly { readonly status: number; readonly body: unknown }[];
+type Script = readonly { readonly status: number; readonly body: unknown }[];
 
 export const target: Target = {
   apiVersion: 'v1',

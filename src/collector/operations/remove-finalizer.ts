@@ -8,7 +8,7 @@ import type { CallContext } from './call-context.ts';
 import { readMetadata, resourceRefOf } from './read-metadata.ts';
 import { answerOf, restingOn, type VersionedAnswer, type WriteAnswer } from './write-answer.ts';
 
-export interface FinalizerContext extends CallContext {
+interface FinalizerContext extends CallContext {
   readonly clock: Clock;
   readonly random: Random;
   /** Ends the waits between attempts. */

@@ -14,7 +14,7 @@ export const QUEUE_NAMES = {
   attemptToOrphan: 'garbage_collector_attempt_to_orphan',
 } as const;
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** The longest retry delay of a key that keeps failing, ms (BETTER-8); 1,000,000 in Kubernetes. */
@@ -27,7 +27,7 @@ export interface QueueOptions {
 /** Receives a uid that is queued, its queue, and the reason. Reads `queued` only on demand, and only during the call. */
 export type OnQueued = (queued: QueuedInto, reason: QueueReason) => void;
 
-export interface QueuedInto {
+interface QueuedInto {
   readonly queue: keyof Queues;
   readonly uid: Uid;
   readonly as: QueuedAs;

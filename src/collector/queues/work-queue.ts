@@ -2,7 +2,7 @@ import { RateLimitingQueue, type RateLimitingQueueOptions } from '../../workqueu
 import type { WorkKey } from './work-key.ts';
 import { type QueuedUid, type UidWords, WorkKeyTable } from './work-key-table.ts';
 
-export interface WorkQueueOptions extends Omit<RateLimitingQueueOptions<WorkKey>, 'keys'> {
+interface WorkQueueOptions extends Omit<RateLimitingQueueOptions<WorkKey>, 'keys'> {
   /** Any 32-bit number. If it is secret, nobody can choose uids that collide. */
   readonly hashSeed?: number;
 }

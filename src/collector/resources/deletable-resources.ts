@@ -77,7 +77,7 @@ export interface RunningMonitor<T> {
   readonly failing: boolean;
 }
 
-export interface ResourceChange<T> {
+interface ResourceChange<T> {
   readonly added: readonly T[];
   /** Keys of monitors to stop. */
   readonly removed: readonly string[];

@@ -1,17 +1,17 @@
 import type { MonitoredResource, VanishLimit } from '../types/event.ts';
 
 /** One list is not believed if it lacks at least this many objects and at least this share of its resource. */
-export const DEFAULT_VANISH_LIMIT: VanishLimit = { objects: 50, share: 0.2 };
+const DEFAULT_VANISH_LIMIT: VanishLimit = { objects: 50, share: 0.2 };
 
 /** A resource of which too many objects vanished at once. */
-export interface HeldAbsence {
+interface HeldAbsence {
   readonly resource: MonitoredResource;
   readonly missing: number;
   readonly known: number;
 }
 
 /** How a hold ended: the next list lacked the same objects again, or showed most of them. */
-export type HoldEnd = 'confirmed' | 'refuted';
+type HoldEnd = 'confirmed' | 'refuted';
 
 interface Hold extends HeldAbsence {
   /** `held`: no absence is believed. `asked`: the next list confirms or refutes the absences. */

@@ -9,7 +9,7 @@ import type { HeldAbsences } from './held-absences.ts';
 import { KUBE_SYSTEM } from '../types/namespaces.ts';
 import { Relists } from './relists.ts';
 
-export interface HeldListsOptions {
+interface HeldListsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly recorder: Pick<EventRecorder, 'event'>;

@@ -9,7 +9,7 @@ import type { Uid } from '../types/identity.ts';
 import type { HistoryEvidence, OutageScope } from '../types/monitor-event.ts';
 import type { Trust } from './trust.ts';
 
-export interface OutagesOptions {
+interface OutagesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly trust: Trust;

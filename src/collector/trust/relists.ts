@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../base/time/clock.ts';
 import { Lru } from '../../base/collections/lru.ts';
 
-export interface RelistsOptions {
+interface RelistsOptions {
   readonly clock: Clock;
   /** Lists a resource anew; the key is that of {@link Relists.ask}. */
   readonly list: (key: string) => void;

@@ -7,7 +7,7 @@ import { type OfferedResource, resourceKey } from '../resources/deletable-resour
 const APART_MS = 10_000;
 
 /** A watch that the server answered after a failure, and that has shown nothing since. */
-export interface ResumedWatch {
+interface ResumedWatch {
   readonly offered: OfferedResource;
   /** The version from which the watch continues. */
   readonly version: number;
@@ -15,7 +15,7 @@ export interface ResumedWatch {
   readonly onOlder: () => void;
 }
 
-export interface ResumedWatchesOptions {
+interface ResumedWatchesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Reads at which version of this resource the server is. */

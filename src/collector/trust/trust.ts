@@ -15,7 +15,7 @@ import { type ResetScope, ResetScopes } from './reset-scopes.ts';
 import { type KeysInQueue, UnansweredKeys } from './unanswered-keys.ts';
 import { WatchedKinds, type WatchState } from './watched-kinds.ts';
 
-export interface TrustOptions {
+interface TrustOptions {
   readonly graph: Pick<Graph, 'versionOf'>;
   /** The queue with the keys that calls are made for. */
   readonly queue: KeysInQueue;

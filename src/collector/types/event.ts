@@ -40,7 +40,7 @@ export interface ObservedEvent {
  * The same, without objects and strings: what the metadata reader found, as words and byte ranges. The columns are read
  * during `apply` only; the caller may reuse them at once.
  */
-export interface ObservedColumnsEvent {
+interface ObservedColumnsEvent {
   readonly type: 'observedColumns';
   readonly resource: MonitoredResource;
   readonly columns: ObjectColumns;
@@ -56,7 +56,7 @@ export interface DeletedEvent {
 }
 
 /** The same from the columns; only the uid, name and namespace are read. */
-export interface DeletedColumnsEvent {
+interface DeletedColumnsEvent {
   readonly type: 'deletedColumns';
   readonly resource: MonitoredResource;
   readonly columns: ObjectColumns;
@@ -77,7 +77,7 @@ export interface VirtualDeleteEvent {
  * is simply begun again. Lists of different resources may overlap, those of one resource may not. Costs one pass over
  * the nodes (about 1 ms per million).
  */
-export interface ListStartedEvent {
+interface ListStartedEvent {
   readonly type: 'listStarted';
   readonly resource: MonitoredResource;
 }
@@ -107,7 +107,7 @@ export interface VanishLimit {
  * When only the version of a resource changes, send it for the old version *after* the monitor of the new one has
  * synced: by then its objects carry the new version (COL-05A) and are not touched.
  */
-export interface ResourceVanishedEvent {
+interface ResourceVanishedEvent {
   readonly type: 'resourceVanished';
   readonly resource: MonitoredResource;
 }

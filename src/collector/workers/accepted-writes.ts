@@ -10,7 +10,7 @@ type Told = Pick<CollectorContext, 'metrics' | 'logger'>;
 export type PatchChange = 'removeReferences' | 'unblock' | 'foregroundDeletion' | 'orphan';
 
 /** The result of a write, and why it was made. */
-export interface WriteReasons {
+interface WriteReasons {
   /** Why it was wanted. */
   readonly reason: Reason;
   /** The result that the answer stands for. */

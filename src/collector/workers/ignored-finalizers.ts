@@ -15,7 +15,7 @@ import type { CollectorContext } from './collector-context.ts';
 import { failedWriteFields } from './failed-write.ts';
 import type { OrphanWorkerOptions } from './orphan-worker.ts';
 
-export interface IgnoredFinalizersOptions extends OrphanWorkerOptions {
+interface IgnoredFinalizersOptions extends OrphanWorkerOptions {
   /** The resources that the configuration has this collector ignore, as far as they are served at this moment. */
   readonly resources: () => readonly OfferedResource[];
   readonly periodMs: number;

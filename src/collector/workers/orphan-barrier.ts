@@ -12,7 +12,7 @@ import type { Uid } from '../types/identity.ts';
 import { listMetadata, type ListOutcome } from '../operations/list-metadata.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 
-export interface OrphanBarrierOptions {
+interface OrphanBarrierOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   /** The resources that dependents can be of: the monitored ones, at this moment. */

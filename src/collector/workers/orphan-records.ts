@@ -9,7 +9,7 @@ import type { Target } from '../decide/target.ts';
 import type { OrphanedOwner, OrphanedOwners } from '../caches/orphaned-owners.ts';
 import { type EventReason, sentenceOf } from '../types/reasons.ts';
 
-export interface OrphanRecordsOptions {
+interface OrphanRecordsOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,5 +1,5 @@
 /** A period in which this process may act. */
-export interface Term {
+interface Term {
   /** Once it is aborted, nothing more is begun. */
   readonly stopping: AbortSignal;
   /** Aborts the requests under way. */

@@ -11,7 +11,7 @@ import type { WorkGate } from './work-gate.ts';
  */
 export type WorkOutcome = 'forget' | 'requeue' | 'leave';
 
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   readonly queue: RateLimitingQueue<WorkKey>;
   readonly workers: number;
   readonly clock: Clock;

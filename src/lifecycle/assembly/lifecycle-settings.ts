@@ -28,7 +28,7 @@ export interface LifecycleSettings {
 }
 
 export const SYNCED_KINDS = ['deployment', 'replicaset', 'rc', 'statefulset', 'daemonset', 'resourceclaim'] as const;
-export type SyncedKind = (typeof SYNCED_KINDS)[number];
+type SyncedKind = (typeof SYNCED_KINDS)[number];
 
 export interface SimulationSettings {
   /** Off by default. */

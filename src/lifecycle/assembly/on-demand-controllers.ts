@@ -14,7 +14,7 @@ const entries = {
   ...jobControllers,
 } as const satisfies Record<string, ControllerEntry>;
 
-export type OnDemandControllerName = keyof typeof entries;
+type OnDemandControllerName = keyof typeof entries;
 
 /** The names, each with its alias. */
 export const onDemandControllers = Object.fromEntries(

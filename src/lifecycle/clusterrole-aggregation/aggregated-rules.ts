@@ -7,7 +7,7 @@ interface ClusterRole extends KubeObject {
   rules?: readonly unknown[] | null;
 }
 
-export type AggregationDecision =
+type AggregationDecision =
   | { readonly verdict: 'apply'; readonly rules: readonly unknown[]; readonly reason: 'different' }
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'aggregatesNothing' | 'upToDate' };
 

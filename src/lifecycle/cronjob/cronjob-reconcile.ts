@@ -6,13 +6,13 @@ import { type ActiveJob, CRON_JOB_KIND, type CronJob, type CronJobStatus, SCHEDU
 import { hasOwnZone, parseSchedule, type Schedule } from './schedule.ts';
 import { formatZoned } from './zoned-time.ts';
 
-export interface CronJobEvent {
+interface CronJobEvent {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
 }
 
-export interface CronJobFacts {
+interface CronJobFacts {
   /** Jobs that this CronJob controls, by uid (LIFE-403). */
   readonly jobs: readonly Job[];
   /** Uids of active Jobs that a live read did not find. */

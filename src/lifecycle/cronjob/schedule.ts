@@ -9,7 +9,7 @@ export interface Schedule {
   next(afterMs: number): number | undefined;
 }
 
-export type ParsedSchedule =
+type ParsedSchedule =
   | { readonly schedule: Schedule; readonly zone: string }
   | { readonly problem: 'timeZone' | 'schedule'; readonly message: string };
 

@@ -1,5 +1,5 @@
 /** A point in time in the local time of a zone. */
-export interface ZonedTime {
+interface ZonedTime {
   readonly year: number;
   /** 1 to 12. */
   readonly month: number;

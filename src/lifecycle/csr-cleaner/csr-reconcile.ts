@@ -13,7 +13,7 @@ export interface SigningRequest extends KubeObject {
 /** The reason why a request is deleted (LIFE-100). */
 export type CsrReason = 'issued' | 'denied' | 'failed' | 'pending' | 'expiredCertificate' | 'approvedNotIssued';
 
-export type CsrDecision =
+type CsrDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'noLimit' }
   | { readonly verdict: 'wait'; readonly reason: CsrReason; readonly untilMs: number }
   | { readonly verdict: 'delete'; readonly reason: CsrReason };

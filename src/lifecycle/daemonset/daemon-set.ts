@@ -123,7 +123,7 @@ export function targetNode({ spec }: Pod): string | undefined {
   return undefined;
 }
 
-export interface NodeFit {
+interface NodeFit {
   /** True if a pod is created on a node without one. */
   readonly run: boolean;
   /** True if an existing pod stays. */

@@ -7,7 +7,7 @@ import { type DaemonSet, type DaemonSetStatus, nodeFit, targetNode } from './dae
 /** Maximum number of pods that one sync of a set creates or deletes (LIFE-643). */
 const BURST = 250;
 
-export type DaemonDeletion = 'does not fit' | 'failed' | 'succeeded' | 'surplus' | 'node is gone' | 'other revision';
+type DaemonDeletion = 'does not fit' | 'failed' | 'succeeded' | 'surplus' | 'node is gone' | 'other revision';
 
 export interface DaemonFacts {
   readonly set: DaemonSet;

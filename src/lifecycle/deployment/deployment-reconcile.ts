@@ -45,7 +45,7 @@ export interface DeploymentPlan {
   readonly status: DeploymentStatus;
 }
 
-export interface DeploymentFacts {
+interface DeploymentFacts {
   readonly deployment: Deployment;
   /** Claimed ReplicaSets. */
   readonly all: readonly ReplicaSet[];

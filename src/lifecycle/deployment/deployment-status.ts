@@ -27,7 +27,7 @@ export function withDeploymentCondition(
   return [...conditions.filter((each) => each.type !== type), condition] as DeploymentCondition[];
 }
 
-export interface StatusFacts {
+interface StatusFacts {
   readonly all: readonly ReplicaSet[];
   readonly newOne: ReplicaSet | undefined;
   /** Epoch ms. */

@@ -9,11 +9,11 @@ import { isPodReady, type Pod } from '../pods/pod-object.ts';
 /** Maximum time until the deletion of an evicted pod is seen. Afterwards the pod counts again. In ms. */
 const DELETION_TIMEOUT_MS = 2 * 60_000;
 
-export interface BudgetCondition extends Condition {
+interface BudgetCondition extends Condition {
   readonly observedGeneration?: number;
 }
 
-export interface BudgetStatus {
+interface BudgetStatus {
   readonly observedGeneration?: number;
   readonly disruptedPods?: Readonly<Record<string, string>>;
   readonly disruptionsAllowed?: number;
@@ -36,7 +36,7 @@ export interface DisruptionBudget extends KubeObject {
 /** The number of pods that the controllers of these pods request, or the reason why it is unknown. */
 export type Scale = { readonly expected: number } | { readonly failure: string };
 
-export interface BudgetFacts {
+interface BudgetFacts {
   readonly budget: DisruptionBudget;
   /** Selected pods. */
   readonly pods: readonly Pod[];
@@ -45,7 +45,7 @@ export interface BudgetFacts {
   readonly now: number;
 }
 
-export interface BudgetDecision {
+interface BudgetDecision {
   /** Undefined if the current status is right. */
   readonly status: BudgetStatus | undefined;
   /** Evicted pods that still exist. */

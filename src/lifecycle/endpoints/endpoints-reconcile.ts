@@ -34,7 +34,7 @@ export interface Endpoints extends KubeObject {
   subsets?: readonly Subset[] | null;
 }
 
-export type EndpointsDecision =
+type EndpointsDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'asItShouldBe' | 'notOurs' }
   | { readonly verdict: 'create'; readonly endpoints: Endpoints }
   | { readonly verdict: 'update'; readonly endpoints: Endpoints }

@@ -12,7 +12,7 @@ const SERVICE_KIND = { apiVersion: 'v1', kind: 'Service' };
 /** `--max-endpoints-per-slice` of kube-controller-manager. */
 const MAX_ENDPOINTS = 100;
 
-export interface ServicePort {
+interface ServicePort {
   readonly name?: string;
   readonly protocol?: string;
   readonly port: number;
@@ -32,7 +32,7 @@ export interface Service extends KubeObject {
   };
 }
 
-export interface SlicePort {
+interface SlicePort {
   readonly name: string;
   readonly protocol: string;
   readonly port: number;
@@ -53,13 +53,13 @@ export interface EndpointSlice extends KubeObject {
   ports?: readonly SlicePort[] | null;
 }
 
-export interface SliceChanges {
+interface SliceChanges {
   readonly create: readonly EndpointSlice[];
   readonly update: readonly EndpointSlice[];
   readonly delete: readonly EndpointSlice[];
 }
 
-export interface SliceFacts {
+interface SliceFacts {
   readonly service: Service;
   /** Selected pods. */
   readonly pods: readonly Pod[];

@@ -14,7 +14,7 @@ interface EphemeralVolume {
   };
 }
 
-export type EphemeralDecision =
+type EphemeralDecision =
   | { readonly verdict: 'create'; readonly claim: KubeObject }
   /** A foreign claim has the name. */
   | { readonly verdict: 'conflict'; readonly message: string };

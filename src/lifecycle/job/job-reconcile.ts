@@ -17,7 +17,7 @@ import {
 import { afterEnds, type BackOffRecord, remainingBackOff } from './pod-back-off.ts';
 import { judgeFailure } from './pod-failure-policy.ts';
 
-export interface JobFacts {
+interface JobFacts {
   /** Pods that the Job controls, in any phase. */
   readonly pods: readonly Pod[];
   /** Epoch ms. */
@@ -25,7 +25,7 @@ export interface JobFacts {
   readonly backOff: BackOffRecord;
 }
 
-export interface JobEvent {
+interface JobEvent {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;

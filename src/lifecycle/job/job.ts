@@ -33,7 +33,7 @@ export interface FailurePolicyRule {
   readonly onPodConditions?: readonly { readonly type: string; readonly status?: string }[];
 }
 
-export interface SuccessPolicyRule {
+interface SuccessPolicyRule {
   readonly succeededIndexes?: string | null;
   readonly succeededCount?: number | null;
 }

@@ -1,7 +1,7 @@
 import type { Pod } from '../pods/pod-object.ts';
 import type { FailurePolicyRule, Job } from './job.ts';
 
-export interface FailureVerdict {
+interface FailureVerdict {
   /** True if it counts against the limits. */
   readonly counts: boolean;
   /** The reason if this failure fails the Job. */

@@ -3,14 +3,14 @@ import { isAlreadyExists, isForbidden, isObjectNotFound } from '../../api/status
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { CallOptions, RestClient } from '../../client/rest/rest-client.ts';
 
-export type CreateOutcome =
+type CreateOutcome =
   | { readonly outcome: 'created'; readonly object: KubeObject }
   /** Another client was faster, or the object is still being deleted. Its event follows. */
   | { readonly outcome: 'exists' }
   /** The namespace is terminating or gone, so creates in it never succeed again (LIFE-011). */
   | { readonly outcome: 'namespace-going' };
 
-export interface CreateRequest {
+interface CreateRequest {
   readonly ref: ResourceRef & { readonly namespace: string };
   readonly object: KubeObject;
   readonly options?: CallOptions;

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
-export interface ExactDeletion {
+interface ExactDeletion {
   readonly gvr: GroupVersionResource;
   /** Exactly this object, and if `content` matters exactly this version of it (LIFE-013). */
   readonly object: KubeObject;

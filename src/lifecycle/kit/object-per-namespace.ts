@@ -20,11 +20,11 @@ export interface ControllerContext {
   readonly metrics: Metrics;
 }
 
-export type ObjectDecision =
+type ObjectDecision =
   | { readonly verdict: 'create' | 'update'; readonly object: KubeObject; readonly reason: string }
   | { readonly verdict: 'nothing'; readonly reason: string };
 
-export interface ObjectPerNamespaceOptions extends ControllerContext {
+interface ObjectPerNamespaceOptions extends ControllerContext {
   /** The name of the queue in the metrics. */
   readonly name: string;
   /** Number of namespaces that are processed at once. */

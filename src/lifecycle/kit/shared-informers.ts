@@ -22,7 +22,7 @@ export interface SharedContext extends ControllerContext {
   readonly informers: SharedInformers;
 }
 
-export interface SharedInformersOptions {
+interface SharedInformersOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly random: Random;

@@ -1,4 +1,4 @@
-export interface SlowStartOutcome {
+interface SlowStartOutcome {
   readonly successes: number;
   /** The first failure of the last batch. */
   readonly failure: unknown;

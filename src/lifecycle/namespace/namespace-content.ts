@@ -34,7 +34,7 @@ export type ContentOutcome =
   /** It could not be listed, so its objects may still exist. */
   | { readonly state: 'unknown'; readonly failure: string };
 
-export interface NamespaceContentOptions {
+interface NamespaceContentOptions {
   readonly client: RestClient;
   readonly logger: Logger;
   /** The same as in `kit/deletion-counter.ts`. */

@@ -34,7 +34,7 @@ export interface PassReport {
   readonly podsFirst: boolean;
 }
 
-export type ConditionStatus = 'True' | 'False';
+type ConditionStatus = 'True' | 'False';
 
 export interface NamespaceCondition {
   type: string;
@@ -44,7 +44,7 @@ export interface NamespaceCondition {
   message: string;
 }
 
-export type PassDecision =
+type PassDecision =
   | { readonly verdict: 'finalize'; readonly reason: 'content-removed' }
   | {
       readonly verdict: 'retry';
@@ -54,7 +54,7 @@ export type PassDecision =
     };
 
 /** The action for a namespace in its current state (LIFE-440). */
-export type NamespaceStep = 'ignore' | 'mark-terminating' | 'delete-content' | 'done';
+type NamespaceStep = 'ignore' | 'mark-terminating' | 'delete-content' | 'done';
 
 /** The name of the finalizer in `spec.finalizers` that this controller removes. */
 export const NAMESPACE_FINALIZER = 'kubernetes';

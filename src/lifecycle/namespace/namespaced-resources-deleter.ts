@@ -37,7 +37,7 @@ const RESOURCES_IN_FLIGHT = 8;
 const MAX_CONFLICTS = 5;
 const SETTLED: SyncOutcome = { next: 'settled' };
 
-export interface NamespacedResourcesDeleterOptions {
+interface NamespacedResourcesDeleterOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -12,7 +12,7 @@ export interface InstanceSource {
 }
 
 /** The machines of an inventory: names or provider ids, optionally followed by ` shutdown`. `#` begins a comment. */
-export type Inventory = ReadonlyMap<string, 'exists' | 'shutDown'>;
+type Inventory = ReadonlyMap<string, 'exists' | 'shutDown'>;
 
 /**
  * Parses an inventory: a JSON list of strings and of objects with `name` or `providerID` and `shutdown`, or one machine per line. Throws

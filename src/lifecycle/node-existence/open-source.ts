@@ -16,7 +16,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
 /** The annotation or label of a node with the name of its machine object, as `namespace/name` or `name`. */
-export const MACHINE = 'kubegc.io/machine';
+const MACHINE = 'kubegc.io/machine';
 
 /** Connects a source to files, programs, servers and the cluster. */
 export function openSource(

@@ -9,7 +9,7 @@ export interface Lease extends KubeObject {
   };
 }
 
-export type LeaseDecision =
+type LeaseDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'owned' | 'otherHolder' | 'neverRenewed' | 'nodeExists' }
   | { readonly verdict: 'wait'; readonly reason: 'young' | 'recent'; readonly untilMs: number }
   /** Only a live read shows whether the node exists. */

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { controllerOf, isTerminating } from './controller-reference.ts';
 
-export type ClaimReason =
+type ClaimReason =
   | 'other controller'
   | 'owned and selected'
   | 'owner terminating'
@@ -11,7 +11,7 @@ export type ClaimReason =
   | 'other namespace'
   | 'orphan selected';
 
-export interface ClaimDecision {
+interface ClaimDecision {
   readonly verdict: 'ignore' | 'keep' | 'release' | 'adopt';
   readonly reason: ClaimReason;
 }

@@ -11,7 +11,7 @@ const LIVE_READ_MS = 1000;
 /** Maximum number of adoptions after one live read of the owner (LIFE-564). */
 const ADOPTIONS_A_READ = 20;
 
-export interface ControllerRefManagerOptions {
+interface ControllerRefManagerOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly ownerKind: OwnerKind;

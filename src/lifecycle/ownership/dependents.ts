@@ -5,7 +5,7 @@ import { controllerOf, isTerminating, type OwnerKind } from './controller-refere
 import type { Expectations } from './expectations.ts';
 import { BY_CONTROLLER, BY_NAMESPACE, orphansOf, type SharedCache } from '../kit/shared-informers.ts';
 
-export interface DependentsOptions {
+interface DependentsOptions {
   readonly ownerKind: OwnerKind;
   readonly owners: SharedCache;
   readonly dependents: SharedCache;

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/time/clock.ts';
 const EXPECTATION_MS = 5 * 60 * 1000;
 
 /** A cache and its progress. */
-export interface ExpectingCache {
+interface ExpectingCache {
   /** All changes up to this resource version have been seen. */
   readonly resourceVersion: string;
   get(key: string): KubeObject | undefined;

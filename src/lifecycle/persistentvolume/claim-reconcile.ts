@@ -16,12 +16,12 @@ import {
 } from './persistent-volume.ts';
 import type { VolumeEvent } from './volume-reconcile.ts';
 
-export interface ClaimFacts {
+interface ClaimFacts {
   readonly volumes: readonly PersistentVolume[];
   readonly classes: readonly StorageClass[];
 }
 
-export type ClaimDecision =
+type ClaimDecision =
   | { readonly verdict: 'nothing'; readonly reason: string; readonly event?: VolumeEvent }
   | {
       readonly verdict: 'updateClaim';

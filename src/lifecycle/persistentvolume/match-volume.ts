@@ -13,7 +13,7 @@ const storageOf = (amounts: Readonly<Record<string, string>> | undefined): Quant
   amounts?.['storage'] === undefined ? NONE : parseQuantity(amounts['storage']);
 const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string => spec?.volumeMode ?? 'Filesystem';
 
-export type Mismatch = 'volumeMode' | 'size' | 'class' | 'accessModes' | 'attributesClass';
+type Mismatch = 'volumeMode' | 'size' | 'class' | 'accessModes' | 'attributesClass';
 
 /** The reason why a volume that a claim names cannot serve it; undefined if it can (`checkVolumeSatisfyClaim`). */
 export function mismatchOf(volume: PersistentVolume, claim: PersistentVolumeClaim): Mismatch | undefined {

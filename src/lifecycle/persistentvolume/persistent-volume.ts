@@ -20,7 +20,7 @@ export const CONTROLLER_FINALIZER = 'kubernetes.io/pv-controller';
 /** The prefix of provisioners inside kube-controller-manager; all others are external. */
 export const IN_TREE_PREFIX = 'kubernetes.io/';
 
-export interface ClaimRef {
+interface ClaimRef {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly namespace?: string;

@@ -27,7 +27,7 @@ export type ClaimView =
   | { readonly found: 'unsure' }
   | { readonly found: 'missing' };
 
-export type VolumeDecision =
+type VolumeDecision =
   | { readonly verdict: 'nothing'; readonly reason: string }
   /** A live GET of the claim decides. */
   | { readonly verdict: 'readClaim'; readonly reason: 'claimNotInCache' }
@@ -49,7 +49,7 @@ export type VolumeDecision =
   | { readonly verdict: 'syncClaim'; readonly reason: 'bindingNotComplete'; readonly event?: VolumeEvent };
 
 /** The plug-in that deletes the storage of a volume. */
-export type DeleterChoice =
+type DeleterChoice =
   | { readonly kind: 'deleter'; readonly name: string }
   /** An external provisioner deletes it. */
   | { readonly kind: 'external' }

@@ -2,7 +2,7 @@ import { parseTime } from '../../api/meta/time.ts';
 import { isPodFinished, type Node, type Pod } from '../pods/pod-object.ts';
 
 /** Reasons, named as in kube-controller-manager's metrics. */
-export type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unscheduled';
+type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unscheduled';
 
 export interface PodDeletion {
   readonly pod: Pod;
@@ -19,7 +19,7 @@ export interface PodGcFacts {
   readonly gone: ReadonlySet<string>;
 }
 
-export interface PodGcPass {
+interface PodGcPass {
   /** In the order of deletion. A pod may occur for two reasons; the first deletes it. */
   readonly deletions: readonly PodDeletion[];
   /** Nodes that pods name and the cache lacks, each once. */

@@ -15,7 +15,7 @@ export function podReadySince(pod: Pod): number | undefined {
 }
 
 /** Ms until the pod will have been ready for `minReadySeconds`; 0 if it is available, undefined if it is not ready. */
-export function podAvailableIn(pod: Pod, minReadySeconds: number, now: number): number | undefined {
+function podAvailableIn(pod: Pod, minReadySeconds: number, now: number): number | undefined {
   if (!isPodReady(pod)) return undefined;
   if (minReadySeconds === 0) return 0;
   const since = podReadySince(pod);

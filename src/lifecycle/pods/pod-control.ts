@@ -22,7 +22,7 @@ export interface EventSink {
   ): void;
 }
 
-export interface PodControlOptions {
+interface PodControlOptions {
   readonly client: RestClient;
   readonly events: EventSink;
   readonly metrics: Metrics;

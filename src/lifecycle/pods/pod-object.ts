@@ -19,7 +19,7 @@ export interface Container {
   readonly restartPolicy?: string;
 }
 
-export interface ContainerState {
+interface ContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
   readonly running?: { readonly startedAt?: string | null };
   readonly terminated?: {

@@ -37,7 +37,7 @@ export interface ReplicaKind extends OwnerKind {
   readonly countsTerminating: boolean;
 }
 
-export interface ReplicaControllerOptions extends SharedContext {
+interface ReplicaControllerOptions extends SharedContext {
   readonly replicaKind: ReplicaKind;
   /** Owners synced at once; 5 in kube-controller-manager. */
   readonly workers?: number;

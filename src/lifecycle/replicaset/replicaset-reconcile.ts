@@ -8,9 +8,9 @@ import { podsToDelete } from './pod-deletion-order.ts';
 import type { ReplicaSet, ReplicaSetStatus } from './replica-set.ts';
 
 /** Maximum number of pods that one sync of an owner creates or deletes (LIFE-010). */
-export const BURST_REPLICAS = 500;
+const BURST_REPLICAS = 500;
 
-export type ReplicasDecision =
+type ReplicasDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'owner terminating' | 'as many as asked for' }
   | { readonly verdict: 'create'; readonly count: number; readonly reason: 'too few replicas' }
   | { readonly verdict: 'delete'; readonly pods: readonly Pod[]; readonly reason: 'too many replicas' };
@@ -33,7 +33,7 @@ export function decideReplicas(
   return { verdict: 'delete', pods, reason: 'too many replicas' };
 }
 
-export interface ReplicaSetObservation {
+interface ReplicaSetObservation {
   readonly active: readonly Pod[];
   /** Undefined if the kind does not count them. */
   readonly terminating: readonly Pod[] | undefined;

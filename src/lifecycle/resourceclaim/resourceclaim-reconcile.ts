@@ -6,7 +6,7 @@ export const DELETE_PROTECTION = 'resource.kubernetes.io/delete-protection';
 export const POD_CLAIM_NAME = 'resource.kubernetes.io/pod-claim-name';
 const POD_KIND = { apiVersion: 'v1', kind: 'Pod' };
 
-export interface Consumer {
+interface Consumer {
   readonly apiGroup?: string;
   readonly resource?: string;
   readonly name?: string;
@@ -42,14 +42,14 @@ export const claimStatusesOf = (pod: Pod): readonly PodClaimStatus[] =>
   (pod.status?.['resourceClaimStatuses'] ?? []) as readonly PodClaimStatus[];
 
 /** True if a pod no longer needs its devices: it has finished, or it terminates without ever having had a node. */
-export function isDone(pod: Pod): boolean {
+function isDone(pod: Pod): boolean {
   return isPodFinished(pod) || (isTerminating(pod) && (pod.spec?.nodeName ?? '') === '');
 }
 
 /** The pod of a consumer, from cache and live reads. */
 export type ConsumerPod = Pod | 'gone' | 'unsure';
 
-export type ResourceClaimDecision =
+type ResourceClaimDecision =
   | { readonly verdict: 'nothing'; readonly reason: string }
   /** These pods are not in the cache: only live reads prove that they are gone. */
   | { readonly verdict: 'readPods'; readonly reason: 'podNotInCache'; readonly names: readonly string[] }
@@ -107,7 +107,7 @@ function needsIt(pod: ConsumerPod, uid: string | undefined): boolean {
   return typeof pod === 'object' && pod.metadata?.uid === uid && !isDone(pod);
 }
 
-export type PodClaimDecision =
+type PodClaimDecision =
   | { readonly verdict: 'create'; readonly name: string; readonly claim: KubeObject }
   | { readonly verdict: 'templateMissing'; readonly name: string; readonly template: string }
   /** The claim exists; the pod's status does not name it yet. */

@@ -49,7 +49,7 @@ export interface Content {
   readonly objects: readonly KubeObject[];
 }
 
-export type QuotaDecision =
+type QuotaDecision =
   | { readonly verdict: 'update'; readonly object: KubeObject; readonly reason: 'different' }
   | { readonly verdict: 'nothing'; readonly reason: 'upToDate' };
 

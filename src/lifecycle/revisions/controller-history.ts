@@ -22,7 +22,7 @@ export const CONTROLLER_REVISIONS: GroupVersionResource = {
   resource: 'controllerrevisions',
 };
 
-export interface ControllerHistoryOptions extends SharedContext {
+interface ControllerHistoryOptions extends SharedContext {
   readonly controller: string;
   readonly ownerKind: OwnerKind;
   readonly ownerGvr: GroupVersionResource;

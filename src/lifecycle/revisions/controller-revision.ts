@@ -36,7 +36,7 @@ export function byRevisionNumber(a: ControllerRevision, b: ControllerRevision): 
   );
 }
 
-export interface RevisionOwner {
+interface RevisionOwner {
   readonly kind: OwnerKind;
   readonly object: KubeObject;
   readonly template: PodTemplate;

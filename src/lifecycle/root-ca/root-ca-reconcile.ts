@@ -8,7 +8,7 @@ const DESCRIPTION_ANNOTATION = 'kubernetes.io/description';
 const DESCRIPTION =
   'The certificate authority that signed the certificate of this API server, for clients inside the cluster.';
 
-export type RootCaDecision =
+type RootCaDecision =
   | { readonly verdict: 'create' | 'update'; readonly object: KubeObject; readonly reason: 'missing' | 'changed' }
   | { readonly verdict: 'nothing'; readonly reason: 'namespace-not-active' | 'up-to-date' };
 

@@ -4,7 +4,7 @@ import { isActiveNamespace } from '../kit/active-namespace.ts';
 /** The objects that every active namespace must have (LIFE-480; upstream `pkg/controller/serviceaccount/serviceaccounts_controller.go`). */
 export const DEFAULT_SERVICE_ACCOUNT = 'default';
 
-export type ServiceAccountDecision =
+type ServiceAccountDecision =
   | { readonly verdict: 'create'; readonly object: KubeObject; readonly reason: 'missing' }
   | { readonly verdict: 'nothing'; readonly reason: 'namespace-not-active' | 'exists' };
 

@@ -11,12 +11,12 @@ interface TokenSecret extends KubeObject {
   data?: Record<string, string>;
 }
 
-export type TokenSecretDecision =
+type TokenSecretDecision =
   | { readonly verdict: 'update'; readonly object: KubeObject; readonly reason: 'incomplete' }
   | { readonly verdict: 'delete'; readonly reason: 'accountGone' | 'otherAccount' }
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'otherType' | 'complete' };
 
-export interface TokenSecretFacts {
+interface TokenSecretFacts {
   /** The current account; undefined if there is none. */
   readonly account: KubeObject | undefined;
   readonly rootCaPem: string;

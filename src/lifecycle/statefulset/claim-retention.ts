@@ -5,7 +5,7 @@ import { type Claim, STATEFUL_SET_KIND, type StatefulSet } from './stateful-set.
 
 const POD_KIND = { apiVersion: 'v1', kind: 'Pod' };
 
-export interface ClaimDecision {
+interface ClaimDecision {
   readonly verdict: 'keep' | 'update' | 'conflict';
   readonly claim: Claim;
   readonly reason: 'references are right' | 'references change' | 'another controller';

@@ -14,7 +14,7 @@ import { type Claim, claimsOf, ordinalOf, STATEFUL_SET_KIND, type StatefulSet } 
 export const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
 const COMPONENT = 'statefulset-controller';
 
-export interface StatefulPodControlOptions extends SharedContext {
+interface StatefulPodControlOptions extends SharedContext {
   readonly events: EventSink;
   readonly expectations: Expectations;
   readonly pods: SharedCache<Pod>;

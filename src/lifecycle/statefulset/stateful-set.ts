@@ -58,7 +58,7 @@ export interface StatefulSet extends KubeObject {
 export const replicasOf = ({ spec }: StatefulSet): number => spec?.replicas ?? 1;
 export const startOf = ({ spec }: StatefulSet): number => spec?.ordinals?.start ?? 0;
 export const isParallel = ({ spec }: StatefulSet): boolean => spec?.podManagementPolicy === 'Parallel';
-export const podName = (set: StatefulSet, ordinal: number): string => `${set.metadata?.name ?? ''}-${ordinal}`;
+const podName = (set: StatefulSet, ordinal: number): string => `${set.metadata?.name ?? ''}-${ordinal}`;
 
 /** The ordinal in a pod's name; undefined if the pod is not named after the set (LIFE-610). */
 export function ordinalOf(set: StatefulSet, pod: KubeObject): number | undefined {

@@ -36,7 +36,7 @@ export interface StatefulFacts {
   readonly now: number;
 }
 
-export interface StatefulPlan {
+interface StatefulPlan {
   readonly reason:
     | 'terminating'
     | 'replicas'

@@ -1,6 +1,6 @@
 import { type Pod, type Taint, type Toleration, tolerates } from '../pods/pod-object.ts';
 
-export type EvictionDecision =
+type EvictionDecision =
   | { readonly verdict: 'stay'; readonly reason: 'gone' | 'terminating' | 'noTaint' | 'tolerated' }
   | { readonly verdict: 'wait'; readonly reason: 'toleratedForATime'; readonly untilMs: number }
   | { readonly verdict: 'evict'; readonly reason: 'notTolerated' | 'timeOver' };

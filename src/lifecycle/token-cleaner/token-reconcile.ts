@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseTime } from '../../api/meta/time.ts';
 
-export type TokenDecision =
+type TokenDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'noToken' | 'neverExpires' }
   | { readonly verdict: 'wait'; readonly reason: 'valid'; readonly untilMs: number }
   | { readonly verdict: 'delete'; readonly reason: 'expired' | 'unreadable' };

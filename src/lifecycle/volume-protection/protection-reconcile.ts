@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 export const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection';
 export const VOLUME_FINALIZER = 'kubernetes.io/pv-protection';
 
-export type ProtectionDecision =
+type ProtectionDecision =
   | { readonly verdict: 'update'; readonly object: KubeObject; readonly reason: 'unprotected' | 'unused' }
   /** It is terminating and protected, so its use must be determined. */
   | { readonly verdict: 'look'; readonly reason: 'leaving' }

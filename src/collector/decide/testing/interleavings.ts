@@ -34,7 +34,7 @@ type Work =
   | { readonly key: string; readonly round: Round; readonly actions: readonly Action[]; readonly requeue: boolean };
 
 /** Everything that decides what can happen next. */
-export interface State {
+interface State {
   readonly server: SmallServer;
   readonly graph: OwnershipGraph;
   readonly absent: readonly Identity[];
@@ -52,7 +52,7 @@ export interface State {
   readonly reports: readonly string[];
 }
 
-export interface Exploration {
+interface Exploration {
   readonly states: number;
   /** How the histories end: each different end once. */
   readonly ends: readonly End[];

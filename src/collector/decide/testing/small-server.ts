@@ -24,12 +24,12 @@ export interface ServerObject {
 }
 
 /** An event of a watch: the object as it was then, and whether it was deleted. */
-export interface Change {
+interface Change {
   readonly object: ServerObject;
   readonly gone: boolean;
 }
 
-export interface Preconditions {
+interface Preconditions {
   readonly uid: string;
   readonly resourceVersion?: string;
 }
@@ -173,7 +173,7 @@ export class SmallServer {
   }
 }
 
-export interface Written {
+interface Written {
   readonly server: SmallServer;
   readonly answer: 'accepted' | 'absent' | 'conflict';
   readonly object?: LiveObject | undefined;

@@ -39,7 +39,7 @@ const EXPECTED = 32;
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** The holder of a name: a node, or a reference with its own coordinates. */
-export type NameHolder = number;
+type NameHolder = number;
 export const holderOfNode = (node: number): NameHolder => node * 2;
 export const holderOfEdge = (edge: number): NameHolder => edge * 2 + 1;
 

@@ -3,7 +3,7 @@ import type { KindTable } from './kind-table.ts';
 import { RESOURCE_SHIFT, RESOURCES_OF_A_KIND } from './node-table.ts';
 
 /** A monitored resource in the form that its nodes refer to. */
-export interface ResourceEntry {
+interface ResourceEntry {
   /** Plural: `pods`. */
   readonly resource: string;
   /** Id of its apiVersion and kind. */

@@ -3,7 +3,7 @@ import type { GraphEvent, MonitoredResource, ObservedObject, ListFinishedEvent }
 import { compareIdentities, type Identity, type Uid } from '../../types/identity.ts';
 
 /** The expected knowledge about one uid. */
-export interface NaiveNode {
+interface NaiveNode {
   identity: Identity;
   state: 'virtual' | 'observed';
   refs: readonly OwnerReference[];

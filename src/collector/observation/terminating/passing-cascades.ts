@@ -9,7 +9,7 @@ import { type ObjectColumns, ownerUidsOfColumns, uidOfColumns } from '../../type
 import { isNamespace } from '../../types/namespaces.ts';
 import { objectName } from './object-name.ts';
 
-export interface PassingCascadesOptions {
+interface PassingCascadesOptions {
   readonly graph: Graph & Pick<OwnershipGraph, 'isReferredTo'>;
   readonly clock: Clock;
   readonly log: Pick<BoundedLog, 'info'>;

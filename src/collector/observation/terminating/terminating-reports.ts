@@ -11,7 +11,7 @@ import { holdersOf } from './holder.ts';
 import { objectName } from './object-name.ts';
 import type { TerminatingObjects } from './terminating-objects.ts';
 
-export interface TerminatingReportsOptions {
+interface TerminatingReportsOptions {
   readonly client: RestClient;
   readonly graph: Graph;
   readonly clock: Clock;
