@@ -1,10 +1,10 @@
 import type { AdmissionPlugin } from '../admission/chain/admission-chain.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission/chain/attributes.ts';
 
-/** A slow validating webhook: the first request of one sort waits in it until it is let go, and later ones pass. */
+/** Stands for a slow validating webhook: holds the first request of one operation and resource until `release`. Later requests pass. */
 export class HeldAdmission {
   readonly plugin: AdmissionPlugin;
-  /** The request waits: what it goes by has been read. */
+  /** Resolves when the first request is held. By then the server has read the state that it checks the request against. */
   readonly reached: Promise<void>;
   release: () => void = () => undefined;
 

@@ -20,8 +20,8 @@ export type MonitorEvent =
   /** A watch showed a change of the object that is none for the graph: of a label, a status or its specification. */
   | { readonly type: 'touched'; readonly columns: ObjectColumns }
   /**
-   * Something of this resource was created, changed or deleted after the first enumeration, or may have been before the end of one: an
-   * earlier read of the server is older than that.
+   * An object of this resource was created, changed or deleted after the first enumeration, or may have been before an enumeration was
+   * complete. The result of an earlier read may be out of date.
    */
   | { readonly type: 'changed' }
   /** The monitor's trouble has begun or is over. */
@@ -30,9 +30,12 @@ export type MonitorEvent =
   | { readonly type: 'outage'; readonly scope: OutageScope }
   /** A list or watch failed, and will be tried again. */
   | { readonly type: 'failed'; readonly error: Error }
-  /** The server answered a watch that goes on from where it was: there may be nothing to show. */
+  /** The server answered a watch that continues at its last version. It need not have an event to send. */
   | { readonly type: 'answered' }
-  /** The same after a failure: the server may have become an older one, which has nothing to show until it reaches `version` again. */
+  /**
+   * The server answered a watch that continues at `version` after a failure. This server may be older than the one before. It then sends no
+   * event until it has reached `version`.
+   */
   | { readonly type: 'resumed'; readonly version: number }
   /** After a failure an enumeration is complete, or a watch shows something. */
   | { readonly type: 'recovered' }
