@@ -70,7 +70,7 @@ export const upOptions: readonly UpOption[] = [
     key: 'controllers',
     group: 'Common flags:',
     flags: '--controllers <LIST>',
-    description: 'controllers to run: * for all, NAME for one, -NAME for all but one (repeat, or separate by commas)',
+    description: 'controllers to run: * for all, NAME for one, *,-NAME for all but one (repeat, or separate by commas)',
     repeatable: true,
   },
   {
