@@ -67,16 +67,13 @@ export function isWithin(
 
 /** Whether a claim moves into the scope of a VolumeAttributesClass or out of it. */
 export function changesVolumeAttributesClass(previous: KubeObject, next: KubeObject): boolean {
-  const [before, after] = [previous, next].map((claim) =>
-    volumeAttributesClasses(claim as Claim)
-      .toSorted()
-      .join(),
-  );
+  const [before, after] = [previous, next].map((claim) => volumeAttributesClasses(claim).toSorted().join());
   return before !== after;
 }
 
 /** The VolumeAttributesClasses that a claim wants, has, or is on its way to. */
-function volumeAttributesClasses({ spec, status }: Claim): readonly string[] {
+export function volumeAttributesClasses(claim: KubeObject): readonly string[] {
+  const { spec, status } = claim as Claim;
   const named = [
     spec?.volumeAttributesClassName,
     status?.currentVolumeAttributesClassName,

@@ -76,6 +76,14 @@ export const cleanUpControllers = {
       return new PersistentVolumeController({ ...context, deleters, ...given({ syncPeriodMs }) });
     },
   },
+  'volumeattributesclass-protection-controller': {
+    alias: 'volumeattributesclass-protection-controller',
+    wakes: [{ gvr: { group: 'storage.k8s.io', version: 'v1', resource: 'volumeattributesclasses' } }],
+    load: async (context) => {
+      const { ClassProtectionController } = await import('../volume-protection/class-protection-controller.ts');
+      return new ClassProtectionController(context);
+    },
+  },
   'cloud-node-lifecycle-controller': {
     alias: 'cloud-node-lifecycle',
     // It runs only with a source of truth about machines; without one, no node is known to be gone.

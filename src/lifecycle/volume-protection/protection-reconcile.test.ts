@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { usesClaim } from './claim-users.ts';
-import { CLAIM_FINALIZER, decideProtection, volumeUse } from './protection-reconcile.ts';
+import { CLAIM_FINALIZER, classUse, decideProtection, volumeUse } from './protection-reconcile.ts';
 
 const deletionTimestamp = '2026-01-01T00:00:00Z';
 
@@ -89,5 +89,24 @@ describe('usesClaim', () => {
     ['has none', { metadata: {}, spec: { nodeName: 'n' } }, false],
   ])('LIFE-152 a pod that %s', (_, user, expected) => {
     expect(usesClaim(user, claim)).toBe(expected);
+  });
+});
+
+describe('LIFE-157 a VolumeAttributesClass', () => {
+  const [claims, volumes] = [[], []];
+
+  it.each([
+    [{ spec: { volumeAttributesClassName: 'gold' } }],
+    [{ status: { currentVolumeAttributesClassName: 'gold' } }],
+    [{ status: { modifyVolumeStatus: { targetVolumeAttributesClassName: 'gold' } } }],
+  ])('is used by the claim %j', (claim) => {
+    expect(classUse('gold', { claims: [claim], volumes })).toBe('used');
+    expect(classUse('silver', { claims: [claim], volumes })).toBe('unused');
+  });
+
+  it('is used by the volume that names it, and by nobody else', () => {
+    const named = (volumeAttributesClassName: string) => ({ spec: { volumeAttributesClassName } });
+    expect(classUse('gold', { claims, volumes: [named(''), named('gold')] })).toBe('used');
+    expect(classUse('gold', { claims: [{}], volumes: [named(''), {}] })).toBe('unused');
   });
 });

@@ -1,7 +1,9 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { volumeAttributesClasses } from '../../api/quota/scopes.ts';
 
 export const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection';
 export const VOLUME_FINALIZER = 'kubernetes.io/pv-protection';
+export const CLASS_FINALIZER = 'kubernetes.io/vac-protection';
 
 type ProtectionDecision =
   | { readonly verdict: 'update'; readonly object: KubeObject; readonly reason: 'unprotected' | 'unused' }
@@ -12,7 +14,7 @@ type ProtectionDecision =
 
 /**
  * An object in use keeps its finalizer. A terminating unused one loses it. One without it, created before the admission plug-in was
- * enabled, gets it (LIFE-150, LIFE-151). An `update` has the resource version on which the decision rests.
+ * enabled, gets it (LIFE-150, LIFE-151, LIFE-157). An `update` has the resource version on which the decision rests.
  */
 export function decideProtection(
   object: KubeObject | undefined,
@@ -36,6 +38,23 @@ export function decideProtection(
 /** A volume is in use as long as it is bound. */
 export function volumeUse(volume: KubeObject | undefined): 'used' | 'unused' {
   return (volume?.['status'] as { phase?: string } | undefined)?.phase === 'Bound' ? 'used' : 'unused';
+}
+
+/** A VolumeAttributesClass is in use as long as a claim or a volume names it (LIFE-157). */
+export function classUse(
+  name: string,
+  { claims, volumes }: { readonly claims: readonly KubeObject[]; readonly volumes: readonly KubeObject[] },
+): 'used' | 'unused' {
+  const isUsed =
+    volumes.some((volume) => classesOfVolume(volume).includes(name)) ||
+    claims.some((claim) => volumeAttributesClasses(claim).includes(name));
+  return isUsed ? 'used' : 'unused';
+}
+
+/** The VolumeAttributesClass that a volume names, or none. */
+export function classesOfVolume({ spec }: KubeObject): readonly string[] {
+  const name = (spec as { volumeAttributesClassName?: string } | undefined)?.volumeAttributesClassName ?? '';
+  return name === '' ? [] : [name];
 }
 
 function withFinalizers(object: KubeObject, finalizers: readonly string[]): KubeObject {

@@ -3,10 +3,11 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../chain/admission-ch
 const finalizers: Readonly<Record<string, string>> = {
   '/persistentvolumes': 'kubernetes.io/pv-protection',
   '/persistentvolumeclaims': 'kubernetes.io/pvc-protection',
+  'storage.k8s.io/volumeattributesclasses': 'kubernetes.io/vac-protection',
 };
 
 /**
- * Protects storage objects in use from deletion (API-341): every new volume and claim gets a finalizer, which its protection controller
+ * Protects storage objects in use from deletion (API-341): every new volume, claim and VolumeAttributesClass gets a finalizer, which its protection controller
  * removes when the object is no longer used. Without such a controller the object could never be deleted.
  */
 export class StorageObjectInUseProtection implements AdmissionPlugin {

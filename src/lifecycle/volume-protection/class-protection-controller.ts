@@ -1,0 +1,88 @@
+import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { volumeAttributesClasses } from '../../api/quota/scopes.ts';
+import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import type { Service } from '../../base/service.ts';
+import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
+import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
+import { CLASS_FINALIZER, classesOfVolume, classUse, decideProtection } from './protection-reconcile.ts';
+
+const CLASSES = { group: 'storage.k8s.io', version: 'v1', resource: 'volumeattributesclasses' };
+const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
+const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' };
+const SETTLED: SyncOutcome = { next: 'settled' };
+
+/** Keeps VolumeAttributesClasses that a claim or a volume names (`volumeattributesclass-protection-controller`, LIFE-157). */
+export class ClassProtectionController implements Service {
+  readonly #context: SharedContext;
+  readonly #classes: SharedCache;
+  readonly #claims: SharedCache;
+  readonly #volumes: SharedCache;
+
+  constructor(context: SharedContext) {
+    this.#context = context;
+    this.#classes = context.informers.of(CLASSES);
+    this.#claims = context.informers.of(CLAIMS);
+    this.#volumes = context.informers.of(VOLUMES);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, logger, metrics } = this.#context;
+    const loop = new ReconcileLoop({
+      name: 'vacprotection',
+      clock,
+      logger,
+      metrics,
+      caches: [this.#classes, this.#claims, this.#volumes],
+      workers: 1,
+      sync: (name, stop) => this.#sync(name, stop),
+    });
+    const changed = ({ metadata }: KubeObject): void => loop.trigger(metadata?.name ?? '');
+    /** Classes that lost a user. */
+    const left = (names: readonly string[]): void => {
+      for (const name of names) loop.trigger(name);
+    };
+    const stops = [
+      this.#classes.addHandler({ added: changed, updated: (_, object) => changed(object) }),
+      this.#claims.addHandler({
+        updated: (before) => left(volumeAttributesClasses(before)),
+        deleted: (before) => left(volumeAttributesClasses(before)),
+      }),
+      this.#volumes.addHandler({
+        updated: (before) => left(classesOfVolume(before)),
+        deleted: (before) => left(classesOfVolume(before)),
+      }),
+    ];
+    await loop.run(signal);
+    for (const stop of stops) stop();
+  }
+
+  async #sync(name: string, signal: AbortSignal): Promise<SyncOutcome> {
+    const object = this.#classes.get(name);
+    const cached = classUse(name, { claims: this.#claims.list(), volumes: this.#volumes.list() });
+    let decision = decideProtection(object, CLASS_FINALIZER, cached === 'used' ? 'used' : 'unknown');
+    // The caches may be stale, so the server is asked before a finalizer is removed. If it does not answer, the class stays.
+    if (decision.verdict === 'look') {
+      decision = decideProtection(object, CLASS_FINALIZER, await this.#use(name, signal));
+    }
+    // A class in use is processed again when a user changes.
+    if (decision.verdict !== 'update') return SETTLED;
+    const { client, logger } = this.#context;
+    try {
+      await client.update({ gvr: CLASSES, name }, decision.object, { signal });
+      logger.debug('protection of a VolumeAttributesClass', { name, reason: decision.reason });
+      return SETTLED;
+    } catch (error) {
+      if (isObjectNotFound(error, name)) return SETTLED;
+      if (isConflict(error)) return { next: 'back-off' };
+      throw error;
+    }
+  }
+
+  async #use(name: string, signal: AbortSignal): Promise<'used' | 'unused'> {
+    const { client } = this.#context;
+    const [claims, volumes] = await Promise.all(
+      [CLAIMS, VOLUMES].map((gvr) => client.list<KubeObject>({ gvr }, { signal })),
+    );
+    return classUse(name, { claims: claims?.items ?? [], volumes: volumes?.items ?? [] });
+  }
+}
