@@ -140,7 +140,7 @@ describe('metrics', () => {
     await rig.create(secret, 'd', { owners: [refToNothing(widget, 'x')] });
     const a = await rig.create(configMap, 'a');
     await rig.create(secret, 'held', { owners: [refTo(a, { block: true })], finalizers: ['x.io/hold'] });
-    await rig.delete(configMap, 'a', 'Foreground');
+    const { metadata: terminating } = await rig.delete(configMap, 'a', 'Foreground');
     await rig.advance(100_000);
     const { metrics } = rig;
     expect(metrics.value('kubegc_collector_graph_nodes', { state: 'virtual' })).toBe(1);
@@ -155,7 +155,8 @@ describe('metrics', () => {
     expect(metrics.value('kubegc_collector_unknown_kinds')).toBe(1);
     expect(metrics.value('kubegc_collector_unresolvable_references')).toBe(1);
     // By its deletionTimestamp, and not by the first scrape.
-    expect(metrics.value('kubegc_collector_oldest_waiting_owner_seconds')).toBeGreaterThanOrEqual(100);
+    const age = (rig.clock.now() - Date.parse(terminating?.deletionTimestamp ?? '')) / 1000;
+    expect(metrics.value('kubegc_collector_oldest_waiting_owner_seconds')).toBe(age);
     await rig.advance(50_000);
     expect(metrics.value('kubegc_collector_failing_monitors')).toBe(0);
     expect(metrics.value('kubegc_collector_unsynced_monitors')).toBe(0);
