@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 import { caPem } from '../../src/client/http/tls.fixture.ts';
-import { conditionOf, definition, definitions, established, until, widget, widgets } from './definition-fixture.ts';
+import { conditionOf, definition, definitions, established, widget, widgets } from './definition-fixture.ts';
+import { until } from '../program/until.ts';
 
 let server: TestServer;
 beforeEach(async () => {

@@ -1,15 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Json, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import {
-  definition,
-  definitions,
-  establish,
-  until,
-  version,
-  warningsOf,
-  widget,
-  widgets,
-} from './definition-fixture.ts';
+import { definition, definitions, establish, version, warningsOf, widget, widgets } from './definition-fixture.ts';
+import { until } from '../program/until.ts';
 
 let server: TestServer;
 beforeEach(async () => {

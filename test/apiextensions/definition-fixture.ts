@@ -1,18 +1,8 @@
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import type { Json, TestServer } from '../../src/apiserver/test/test-server.ts';
+import { until } from '../program/until.ts';
 
 export const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-
-/** Looks again and again, in turns of the event loop, until something holds. */
-export async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(`did not happen: ${what}`);
-    await new Promise((next) => setImmediate(next));
-  }
-}
 
 export interface VersionOptions {
   readonly name?: string;

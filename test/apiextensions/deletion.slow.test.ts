@@ -4,16 +4,8 @@ import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-sto
 import { systemClock } from '../../src/base/time/clock.ts';
 import { HeldAdmission } from '../../src/apiserver/test/held-admission.ts';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import {
-  conditionOf,
-  definition,
-  definitions,
-  establish,
-  until,
-  version,
-  widget,
-  widgets,
-} from './definition-fixture.ts';
+import { conditionOf, definition, definitions, establish, version, widget, widgets } from './definition-fixture.ts';
+import { until } from '../program/until.ts';
 
 let server: TestServer;
 beforeEach(async () => {

@@ -7,12 +7,12 @@ import {
   definitions,
   establish,
   established,
-  until,
   version,
   warningsOf,
   widget,
   widgets,
 } from './definition-fixture.ts';
+import { until } from '../program/until.ts';
 
 let server: TestServer;
 beforeEach(async () => {

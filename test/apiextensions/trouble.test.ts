@@ -5,7 +5,8 @@ import type { Store, StoreWatch, WatchOptions } from '../../src/apiserver/storag
 import { encodeStored } from '../../src/apiserver/storage/stored-object.ts';
 import { openMemoryStore } from '../../src/apiserver/storage/embedded/memory-store.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
-import { conditionOf, definition, definitions, establish, until, widget, widgets } from './definition-fixture.ts';
+import { conditionOf, definition, definitions, establish, widget, widgets } from './definition-fixture.ts';
+import { until } from '../program/until.ts';
 
 /** A store that fails where the test says. */
 class FaultyStore implements Store {

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { decodeProtobuf, encodeProtobuf } from '../../src/api/codec/protobuf/protobuf.ts';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { type Answer, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
+import { until } from '../program/until.ts';
 
 /**
  * What a real operator on controller-runtime sent, byte for byte, sent again. It was recorded at the operator's transport
@@ -89,20 +90,19 @@ async function bodyOf(exchange: Exchange): Promise<Buffer | undefined> {
 async function again(exchange: Exchange): Promise<Answer> {
   const { method, target, headers } = exchange;
   const body = await bodyOf(exchange);
-  for (let attempt = 0; ; attempt++) {
-    if (target.includes('watch=true')) {
-      const controller = new AbortController();
-      const response = await server.send(method, target, { headers, signal: controller.signal });
-      const chunks = (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-      const { value } = await chunks.next();
-      controller.abort();
-      const bytes = (value ?? new Uint8Array()) as Uint8Array;
-      return { ...response, bytes, text: '', json: {} as Answer['json'] };
-    }
-    const answer = await server.request(method, target, { headers, ...(body === undefined ? {} : { body }) });
-    if (method !== 'GET' || answer.status === exchange.answer.status || attempt === 200) return answer;
-    await new Promise((next) => setTimeout(next, 10));
+  if (target.includes('watch=true')) {
+    const controller = new AbortController();
+    const response = await server.send(method, target, { headers, signal: controller.signal });
+    const chunks = (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+    const { value } = await chunks.next();
+    controller.abort();
+    const bytes = (value ?? new Uint8Array()) as Uint8Array;
+    return { ...response, bytes, text: '', json: {} as Answer['json'] };
   }
+  return until(`${method} ${target} answers ${exchange.answer.status}`, async () => {
+    const answer = await server.request(method, target, { headers, ...(body === undefined ? {} : { body }) });
+    return method !== 'GET' || answer.status === exchange.answer.status ? answer : undefined;
+  });
 }
 
 describe(recording.client, () => {

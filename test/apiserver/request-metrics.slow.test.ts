@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 import { PrometheusMetrics } from '../../src/cli/metrics/prometheus.ts';
-import { definition, definitions, establish, until, version } from '../apiextensions/definition-fixture.ts';
+import { definition, definitions, establish, version } from '../apiextensions/definition-fixture.ts';
+import { until } from '../program/until.ts';
 
 let metrics: PrometheusMetrics;
 let server: TestServer;

@@ -23,6 +23,7 @@ import { RestClient } from '../../src/client/rest/rest-client.ts';
 import { controllerNames } from '../../src/assembly/controller-names.ts';
 import { writeFileAtomically } from '../../src/base/write-file-atomically.ts';
 import { faults } from './document-schemas.ts';
+import { until } from '../program/until.ts';
 
 const rbac = (resource: string) => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource });
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
@@ -98,7 +99,7 @@ describe('/kubegc/v1', () => {
     await create('root');
     await create('child', 'root');
     await create('secret', 'root', secrets);
-    await until(async () => (await graph(admin)).source === 'warm');
+    await until('the graph is warm', async () => (await graph(admin)).source === 'warm');
   });
 
   afterAll(async () => {
@@ -128,9 +129,6 @@ describe('/kubegc/v1', () => {
     }
     throw new Error('it was answered');
   };
-  async function until(isTrue: () => Promise<boolean>): Promise<void> {
-    for (;;) if (await isTrue()) return;
-  }
   async function create(name: string, owner?: string, gvr = configMaps): Promise<KubeObject> {
     const of =
       owner === undefined ? undefined : await admin.get({ gvr: configMaps, namespace: 'default', name: owner });
@@ -165,8 +163,14 @@ describe('/kubegc/v1', () => {
     const held = { metadata: { name: 'held', finalizers: ['example.com/hold'] } };
     await admin.create({ gvr: configMaps, namespace: 'shop' }, held);
     // Nothing is made for the new namespace any more.
-    await until(async () => (await admin.list({ gvr: configMaps, namespace: 'shop' })).items.length === 2);
-    await until(async () => (await admin.list({ gvr: core('serviceaccounts'), namespace: 'shop' })).items.length === 1);
+    await until(
+      'the objects are there',
+      async () => (await admin.list({ gvr: configMaps, namespace: 'shop' })).items.length === 2,
+    );
+    await until(
+      'the service account is there',
+      async () => (await admin.list({ gvr: core('serviceaccounts'), namespace: 'shop' })).items.length === 1,
+    );
     const warm = await get<CascadePlan>(admin, 'preview', { object: 'namespaces/shop' });
     const snapshot = await readSnapshot({ client: admin, clock: systemClock });
     const listed = await previewCascade(admin, snapshot, { roots: [{ uid: uid! }], assumeFinalizers: 'removed' });
@@ -296,7 +300,9 @@ describe('/kubegc/v1', () => {
     await admin.delete({ gvr: configMaps, namespace: 'default', name: root!.metadata!.name! });
     for (const { resource, name } of bodies.map((body) => refOf(body))) {
       const isGone = (error: unknown): boolean => isNotFound(error);
-      await until(() => admin.get({ gvr: core(resource), namespace: 'default', name }).then(() => false, isGone));
+      await until('it is gone', () =>
+        admin.get({ gvr: core(resource), namespace: 'default', name }).then(() => false, isGone),
+      );
     }
     await records.finish(id, { outcome: 'asPlanned' });
     return id;

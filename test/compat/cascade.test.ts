@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kubegcCommand, KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
 import type { CommandResult } from '../program/run-command.ts';
+import { until } from '../program/until.ts';
 import { Kubectl, kubectlPaths } from './kubectl.ts';
 
 /** A ConfigMap, and one that it owns, which a finalizer holds. */
@@ -162,7 +163,7 @@ describe.each(kubectlPaths())('kubectl cascade with %s', (path) => {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
-      timeout: 40_000,
+      timeout: 120_000,
       killSignal: 'SIGKILL',
     });
     let stdout = '';
@@ -170,8 +171,7 @@ describe.each(kubectlPaths())('kubectl cascade with %s', (path) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     const ended = new Promise<number | null>((settle) => child.on('close', settle));
-    const deadline = Date.now() + 20_000;
-    while (!stderr.includes('waits: ') && Date.now() < deadline) await new Promise((next) => setTimeout(next, 100));
+    await until('the progress says what holds', () => stderr.includes('waits: '));
     process.kill(-(child.pid ?? 0), 'SIGINT');
     return { code: await ended, stdout, stderr };
   }

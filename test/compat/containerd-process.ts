@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { type Client, createClient } from '@connectrpc/connect';
 import { ImageService, RuntimeService } from '../../src/nodegc/cri/runtime.generated.ts';
 import { UnixGrpc } from '../../src/nodegc/cri/unix-grpc.ts';
+import { until } from '../program/until.ts';
 import { type ArchivedImage, busyboxLayer, imageIdOf, type Layer, ociArchive } from './oci-archive.ts';
 
 const run = promisify(execFile);
@@ -152,14 +153,14 @@ export class ContainerdProcess {
     this.#grpc = new UnixGrpc(this.endpoint);
     this.runtime = createClient(RuntimeService, this.#grpc.transport);
     this.images = createClient(ImageService, this.#grpc.transport);
-    const until = Date.now() + START_MS;
+    const deadline = Date.now() + START_MS;
     for (;;) {
       try {
         await this.runtime.version({}, { timeoutMs: 1000 });
         await this.images.listImages({}, { timeoutMs: 1000 });
         return;
       } catch (error) {
-        if (Date.now() > until || this.#process.exitCode !== null) throw error;
+        if (Date.now() > deadline || this.#process.exitCode !== null) throw error;
         await pause(POLL_MS);
       }
     }
@@ -185,11 +186,7 @@ export class ContainerdProcess {
     await rm(archive);
     // The CRI plugin hears of it a moment later.
     for (const { name } of images) {
-      const until = Date.now() + START_MS;
-      while ((await this.imageId(name)) === undefined) {
-        if (Date.now() > until) throw new Error(`the runtime never listed ${name}`);
-        await pause(POLL_MS);
-      }
+      await until(`the runtime lists ${name}`, async () => await this.imageId(name));
     }
   }
 
@@ -302,11 +299,10 @@ export class ContainerdProcess {
   }
 
   async untilExited(containerId: string): Promise<void> {
-    const until = Date.now() + START_MS;
-    while ((await this.runtime.containerStatus({ containerId })).status?.state !== 2) {
-      if (Date.now() > until) throw new Error(`container ${containerId} never ended`);
-      await pause(POLL_MS);
-    }
+    await until(
+      `container ${containerId} ends`,
+      async () => (await this.runtime.containerStatus({ containerId })).status?.state === 2,
+    );
   }
 
   async containerIds(): Promise<string[]> {

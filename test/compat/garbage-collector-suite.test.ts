@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeObject, OwnerReference } from '../../src/api/meta/object-meta.ts';
 import { type Answer, ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
+import { until } from '../program/until.ts';
 import { Kubectl, kubectlPaths } from './kubectl.ts';
 
 /**
@@ -49,8 +51,6 @@ const RESOURCES = {
 } as const;
 type Kind = keyof typeof RESOURCES;
 
-/** How often something is read again, ms. */
-const POLL_MS = 500;
 /** How long the official tests wait for a deletion that must not come, s. */
 const WATCHED_S = 30;
 
@@ -141,13 +141,12 @@ const deleteOptions = (uid: string, propagationPolicy?: Policy) => ({
 
 /** Reads again and again until the answer is the expected one; fails with the last answer. */
 async function within<T>(seconds: number, expected: T, read: () => Promise<T>): Promise<void> {
-  const deadline = Date.now() + seconds * 1000;
-  for (;;) {
-    const answer = await read();
-    if (JSON.stringify(answer) === JSON.stringify(expected)) return;
-    if (Date.now() > deadline) expect(answer, `after ${seconds} s`).toEqual(expected);
-    await new Promise((next) => setTimeout(next, POLL_MS));
-  }
+  let answer: T | undefined;
+  const isExpected = async () => isDeepStrictEqual((answer = await read()), expected);
+  await until(`the answer is ${JSON.stringify(expected)}`, isExpected, { withinMs: seconds * 1000 }).catch((error) => {
+    expect(answer, `after ${seconds} s`).toEqual(expected);
+    throw error;
+  });
 }
 
 const podSpec = { terminationGracePeriodSeconds: 0, containers: [{ name: 'nginx', image: 'nginx' }] };

@@ -9,6 +9,7 @@ import { NodeCollection, type NodeCollectionOptions } from '../../src/nodegc/dae
 import { type KnownPod } from '../../src/nodegc/pods/pod-verdicts.ts';
 import { ContainerdProcess, containerdReleases, PAUSE_IMAGE } from './containerd-process.ts';
 import { fillerLayer } from './oci-archive.ts';
+import { until } from '../program/until.ts';
 
 const MIB = 1 << 20;
 const DISK_MIB = 96;
@@ -247,9 +248,7 @@ describe.each(containerdReleases)('node collection on containerd $version', (rel
       ['1', '2'].map((tag) => ({ name: `localhost/hand/app:${tag}`, layers: [node.busybox, fillerLayer(MIB)] })),
     );
     await node.ctr('images', 'tag', 'localhost/hand/app:1', 'localhost/other/name:9');
-    const until = Date.now() + 10_000;
-    while (!(await node.imageNames()).includes('localhost/other/name:9') && Date.now() < until)
-      await new Promise((go) => setTimeout(go, 50));
+    await until('the second name is listed', async () => (await node.imageNames()).includes('localhost/other/name:9'));
 
     const why = await kubegc(node, 'why', 'localhost/hand/app:2', '--protect', 'localhost/hand/*:2');
     expect([why.code, why.err]).toEqual([0, '']);

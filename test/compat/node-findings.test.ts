@@ -6,6 +6,7 @@ import { run } from '../../src/cli/program.ts';
 import { faults } from '../cascade/document-schemas.ts';
 import { ContainerdProcess, containerdReleases } from './containerd-process.ts';
 import { fillerLayer } from './oci-archive.ts';
+import { until } from '../program/until.ts';
 
 const MIB = 1 << 20;
 
@@ -80,8 +81,7 @@ describe.each(containerdReleases)('what containerd $version keeps besides images
     for (const tag of ['localhost/tags:old', 'localhost/moved:1'])
       await node.ctr('images', 'tag', 'localhost/tags:0', tag);
     const names = async (): Promise<string[]> => (await node.imageNames()).filter((name) => /tags|moved/.test(name));
-    for (const until = Date.now() + 10_000; (await names()).length < 3 && Date.now() < until;)
-      await new Promise((go) => setTimeout(go, 50));
+    await until('all names are listed', async () => (await names()).length >= 3);
     const pod = await node.runPod('tags');
     const id = await node.runContainer(pod, 'localhost/tags:0');
     const [listed] = (await node.runtime.listContainers({ filter: { id } } as object)).containers.filter(

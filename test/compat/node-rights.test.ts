@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { defaultConfiguration } from '../../src/nodegc/config/node-configuration.ts';
 import { ContainerdProcess, containerdReleases, PAUSE_IMAGE } from './containerd-process.ts';
+import { until } from '../program/until.ts';
 import { fillerLayer } from './oci-archive.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -150,15 +151,12 @@ describe('the rights of kubegc node', () => {
     expect(await untilReady(first)).toContain('mode standalone');
     const gone = async (): Promise<boolean> =>
       (await node.containerIds()).length + (await readdir(node.podLogsDir)).length === 0;
-    for (const until = Date.now() + 60_000; !(await gone()) && Date.now() < until;)
-      await new Promise((go) => setTimeout(go, 50));
-    expect(await gone()).toBe(true);
+    await until('containers and logs are gone', gone);
     expect(await ended(first)).toBe(0);
     expect(await readdir(own)).toContain('node-state.json');
     const second = start();
     await untilReady(second);
-    for (const until = Date.now() + 60_000; (await node.imageNames()).length > 1 && Date.now() < until;)
-      await new Promise((go) => setTimeout(go, 50));
+    await until('the unused image is removed', async () => (await node.imageNames()).length <= 1);
     expect(await ended(second)).toBe(0);
     expect(await node.imageNames()).toEqual([PAUSE_IMAGE]);
     expect(await readFile(join(kubelet, 'sha256-1'), 'utf8')).toBe(record);
@@ -186,8 +184,7 @@ describe('the rights of kubegc node', () => {
     expect(await ended(first)).toBe(0);
     const second = limited([], [...args, ...thresholds]);
     await untilReady(second);
-    for (const until = Date.now() + 60_000; (await node.imageNames()).length > 1 && Date.now() < until;)
-      await new Promise((go) => setTimeout(go, 50));
+    await until('the unused image is removed', async () => (await node.imageNames()).length <= 1);
     expect(await ended(second)).toBe(0);
     expect(await node.imageNames()).toEqual([PAUSE_IMAGE]);
   });

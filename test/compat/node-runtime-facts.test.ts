@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ContainerdProcess, containerdReleases, PAUSE_IMAGE, type Pod } from './containerd-process.ts';
 import { fillerLayer } from './oci-archive.ts';
+import { until } from '../program/until.ts';
 
 const KIB = 1 << 10;
 
@@ -46,19 +47,16 @@ describe.each(containerdReleases)('containerd $version, as node collection takes
   it('NODE-018 removes a pinned image', async () => {
     if (!release.pins) return;
     await node.ctr('images', 'label', 'localhost/app:1', 'io.cri-containerd.pinned=pinned');
-    const until = Date.now() + 10_000;
     const pinned = async (): Promise<boolean> =>
       (await node.images.imageStatus({ image: { image: 'localhost/app:1' } })).image?.pinned === true;
-    while (!(await pinned()) && Date.now() < until) await new Promise((go) => setTimeout(go, 50));
-    expect(await pinned()).toBe(true);
+    await until('the image is pinned', pinned);
     await node.images.removeImage({ image: { image: 'localhost/app:1' } });
     expect(await node.imageNames()).toEqual([PAUSE_IMAGE]);
   });
 
   it('NODE-018, 227 removes every tag of an image with the one that it is asked to remove', async () => {
     await node.ctr('images', 'tag', 'localhost/app:1', 'localhost/other:9');
-    const until = Date.now() + 10_000;
-    while ((await node.imageNames()).length < 3 && Date.now() < until) await new Promise((go) => setTimeout(go, 50));
+    await until('the image has both names', async () => (await node.imageNames()).length >= 3);
     expect(await node.imageNames()).toEqual(['localhost/app:1', PAUSE_IMAGE, 'localhost/other:9']);
     await node.images.removeImage({ image: { image: 'localhost/other:9' } });
     expect(await node.imageNames()).toEqual([PAUSE_IMAGE]);
@@ -69,9 +67,9 @@ describe.each(containerdReleases)('containerd $version, as node collection takes
       command: ['/bin/sh', '-c', 'echo hello; sleep 1000'],
     });
     const log = join(pod.logDirectory, 'app', '0.log');
-    const until = Date.now() + 10_000;
-    while (!(await readFile(log, 'utf8').catch(() => '')).includes('hello') && Date.now() < until)
-      await new Promise((go) => setTimeout(go, 50));
+    await until('the container writes its log', async () =>
+      (await readFile(log, 'utf8').catch(() => '')).includes('hello'),
+    );
     await node.runtime.removeContainer({ containerId: id });
     expect(await node.containerIds()).toEqual([]);
     expect(await readFile(log, 'utf8')).toContain('hello');

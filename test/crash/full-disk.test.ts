@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
+import { until } from '../program/until.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const MIB = 1024 * 1024;
@@ -48,7 +49,7 @@ it('law 3: writes go on without a restart when a full disk has room again, and /
     expect((await client.send('GET', '/readyz')).status).toBe(500);
     expect((await client.send('GET', '/livez')).status).toBe(200);
     await rm(ballast);
-    while ((await client.send('GET', '/readyz')).status !== 200) await new Promise((next) => setTimeout(next, 50));
+    await until('the server is ready again', async () => (await client.send('GET', '/readyz')).status === 200);
     expect((await create('after')).status).toBe(201);
     acknowledged.push('after');
     client.close();

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ApiClient } from '../program/api-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
+import { until } from '../program/until.ts';
 
 /**
  * Law 3: what was acknowledged is there after kill -9, nothing is half written, and the interrupted cascade goes on.
@@ -213,7 +214,8 @@ async function settled(
       return left.length === 0 ? [] : [`${owner} (${policy}): ${left.length} dependents left`];
     });
   };
-  const deadline = Date.now() + 60_000;
-  while ((await wrong()).length > 0 && Date.now() < deadline) await new Promise((next) => setTimeout(next, 200));
-  expect(await wrong()).toEqual([]);
+  let found = await wrong();
+  const settles = until('every deletion comes to its outcome', async () => (found = await wrong()).length === 0);
+  await settles.catch(() => undefined);
+  expect(found).toEqual([]);
 }

@@ -9,6 +9,7 @@ import { openCluster, type ClusterAccess } from '../../src/cli/command/cluster-a
 import { recordEvents } from '../../src/cli/node/node-events.ts';
 import { ProtectListSource } from '../../src/nodegc/protectlists/protect-list-source.ts';
 import { startCluster, type TestCluster } from '../../src/testing/testing.ts';
+import { until } from '../program/until.ts';
 
 const LIST = {
   apiVersion: 'v1',
@@ -50,13 +51,6 @@ describe('node collection with an API server', () => {
     await rm(directory, { recursive: true });
   });
 
-  async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-    for (const limit = Date.now() + 60_000; !(await what());) {
-      if (Date.now() > limit) throw new Error('it never came to this');
-      await new Promise((go) => setTimeout(go, 20));
-    }
-  }
-
   function source(nodeName: string) {
     const stop = new AbortController();
     const lists = new ProtectListSource({
@@ -85,7 +79,7 @@ describe('node collection with an API server', () => {
     const ref = { gvr: { group: '', version: 'v1', resource: 'configmaps' }, namespace: 'kube-system', name: 'base' };
     const seen = (await client.get(ref)) as typeof LIST;
     await client.update(ref, { ...seen, data: { ...seen.data, images: 'alpine' } });
-    await until(() => texts()?.join() === 'alpine');
+    await until('the list follows its ConfigMap', () => texts()?.join() === 'alpine');
     await client.update(ref, { ...((await client.get(ref)) as typeof LIST), data: LIST.data });
     await end();
   });
@@ -110,7 +104,7 @@ describe('node collection with an API server', () => {
       readonly source?: { readonly component?: string };
     }
     let events: readonly Event[] = [];
-    await until(async () => {
+    await until('the event is written', async () => {
       events = (await access.client.list({ gvr: { group: '', version: 'v1', resource: 'events' } })).items as never;
       return events.length > 0;
     });
