@@ -10,6 +10,7 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 240_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     maxConcurrency: 11,
     projects: [
       {

@@ -30,6 +30,7 @@ export default defineConfig({
     // They only end what hangs: a machine with much else to do takes several times as long as usual.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { configMap, configMaps, type TestServer } from '../../src/apiserver/test/test-server.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
 import { silentLogger } from '../../src/base/logs/logger.ts';
@@ -50,7 +50,7 @@ describe('webhooks and the collector', () => {
       return answer(review, refused ? { allowed: false, status: { message: 'not yet' } } : { allowed: true });
     };
     expect((await server.delete(`${configMaps}/owner`, { propagationPolicy: 'Background' })).status).toBe(200);
-    await vi.waitFor(async () => expect(await names()).toEqual([]), { timeout: 10_000 });
+    await expect.poll(names).toEqual([]);
     expect(refusals).toBeGreaterThanOrEqual(4);
     const deletion = hook.requests.find(({ name }) => name === 'dependent');
     expect(deletion).toMatchObject({
@@ -72,7 +72,7 @@ describe('webhooks and the collector', () => {
       return answer(review, { allowed: true, patchType: 'JSONPatch', patch });
     };
     expect((await server.delete(`${configMaps}/owner`, { propagationPolicy: 'Foreground' })).status).toBe(200);
-    await vi.waitFor(async () => expect(await names()).toEqual([]), { timeout: 10_000 });
+    await expect.poll(names).toEqual([]);
     expect(hook.requests.map(({ operation }) => operation)).toContain('UPDATE');
   });
 });

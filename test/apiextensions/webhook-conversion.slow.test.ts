@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import type { TestServer } from '../../src/apiserver/test/test-server.ts';
 import {
@@ -84,7 +84,7 @@ let server: TestServer;
 async function define(extra: object = {}): Promise<void> {
   const { status, json } = await server.post(definitions, definition(hook.at('/convert'), extra));
   expect([status, json.message]).toEqual([201, undefined]);
-  await vi.waitFor(async () => expect((await server.get(addresses('v2'))).status).toBe(200));
+  await expect.poll(async () => (await server.get(addresses('v2'))).status).toBe(200);
   hook.calls.length = 0;
 }
 
@@ -94,10 +94,7 @@ webhookTest([], (test) => {
 afterEach(async () => {
   await server.delete(validating);
   await server.delete(`${definitions}/addresses.stable.example.com`);
-  await vi.waitFor(async () => {
-    const { status } = await server.get(`${definitions}/addresses.stable.example.com`);
-    expect(status).toBe(404);
-  });
+  await expect.poll(async () => (await server.get(`${definitions}/addresses.stable.example.com`)).status).toBe(404);
 });
 
 describe('API-464 objects are shown in the version that is asked for', () => {
@@ -560,9 +557,7 @@ describe('API-464 a webhook that does not convert', () => {
     await server.post(addresses('v1'), address('v1', 'a', { hostPort: 'h:1' }));
     hook.behaviour = () => 'reset';
     await server.delete(`${definitions}/addresses.stable.example.com`);
-    await vi.waitFor(async () =>
-      expect((await server.get(`${definitions}/addresses.stable.example.com`)).status).toBe(404),
-    );
+    await expect.poll(async () => (await server.get(`${definitions}/addresses.stable.example.com`)).status).toBe(404);
     expect(hook.calls).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
 import type { IncomingMessage } from 'node:http';
 import { connect as netConnect, type Socket } from 'node:net';
 import { connect as tlsConnect, type TLSSocket } from 'node:tls';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createServingCertificates,
   type ServingCertificates,
@@ -116,7 +116,7 @@ async function until(socket: Socket, text: string): Promise<string> {
     read += chunk.toString();
   };
   socket.on('data', onData);
-  await vi.waitFor(() => expect(read).toContain(text), 10_000);
+  await expect.poll(() => read).toContain(text);
   socket.off('data', onData);
   return read;
 }
@@ -163,7 +163,7 @@ const head = (line: string, ...headers: string[]): string => `${[line, 'host: x'
 const big = (name: string, kilobytes: number) => configMap(name, { data: { k: 'x'.repeat(kilobytes * 1024) } });
 /** The server has nothing under way any more: no stream, and no timer but those it had at rest. */
 const atRest = (timers: number): Promise<void> =>
-  vi.waitFor(() => expect([openStreams, clock.pendingTimers]).toEqual([0, timers]), 10_000);
+  expect.poll(() => [openStreams, clock.pendingTimers]).toEqual([0, timers]);
 
 describe('connections that break', () => {
   it('in the middle of a body: nothing is written and nothing kept', async () => {
@@ -176,7 +176,7 @@ describe('connections that break', () => {
         head(`POST ${configMaps} HTTP/1.1`, 'content-type: application/json', `content-length: ${body.length}`),
       );
       socket.write(body.slice(0, part));
-      await vi.waitFor(() => expect(clock.pendingTimers).toBe(timers + 1));
+      await expect.poll(() => clock.pendingTimers).toBe(timers + 1);
       socket.destroy();
       await atRest(timers);
     }
@@ -184,7 +184,7 @@ describe('connections that break', () => {
     const stream = client.request({ ':method': 'POST', ':path': configMaps, 'content-type': 'application/json' });
     stream.on('error', () => undefined);
     stream.write(body.slice(0, 20));
-    await vi.waitFor(() => expect(clock.pendingTimers).toBe(timers + 1));
+    await expect.poll(() => clock.pendingTimers).toBe(timers + 1);
     stream.close(constants.NGHTTP2_CANCEL);
     await atRest(timers);
     expect(await server.store.currentRevision()).toBe(before);
@@ -200,7 +200,7 @@ describe('connections that break', () => {
     const stream = client.request({ ':method': 'POST', ':path': configMaps });
     stream.on('error', () => undefined);
     const reset = new Promise<void>((resolve) => stream.once('close', resolve));
-    await vi.waitFor(() => expect(clock.pendingTimers).toBe(timers + 2));
+    await expect.poll(() => clock.pendingTimers).toBe(timers + 2);
     clock.advance(60_000);
     await Promise.all([closed, reset]);
     await atRest(timers);
@@ -233,10 +233,10 @@ describe('connections that break', () => {
       const timers = clock.pendingTimers;
       const clients = Array.from({ length: 5 }, () => session());
       const watches = clients.flatMap((client) => [watch(client), watch(client)]);
-      await vi.waitFor(() => expect(openStreams).toBe(10));
+      await expect.poll(() => openStreams).toBe(10);
       expect(clock.pendingTimers).toBe(timers + 10);
       await server.post(configMaps, configMap('a'));
-      await vi.waitFor(() => expect(watches.map(({ lines }) => lines.length)).toEqual(watches.map(() => 1)));
+      await expect.poll(() => watches.map(({ lines }) => lines.length)).toEqual(watches.map(() => 1));
       if (what === 'the stream') for (const { cancel } of watches) cancel();
       else for (const client of clients) client.destroy();
       await atRest(timers);
@@ -252,22 +252,22 @@ describe('connections that break', () => {
     await until(socket, '200 OK');
     socket.pause();
     const other = watch(session());
-    await vi.waitFor(() => expect(openStreams).toBe(2));
+    await expect.poll(() => openStreams).toBe(2);
     // More than the sockets between them hold.
     let written = 0;
     while (clock.pendingTimers < timers + 3) {
       expect((await server.post(configMaps, big(`w${written}`, 900))).status).toBe(201);
       written++;
-      await vi.waitFor(() => expect(other.lines).toHaveLength(written), 10_000);
+      await expect.poll(() => other.lines.length).toBe(written);
       expect(written).toBeLessThan(200);
     }
     clock.advance(59_999);
     expect(openStreams).toBe(2);
     clock.advance(1);
-    await vi.waitFor(() => expect(openStreams).toBe(1));
+    await expect.poll(() => openStreams).toBe(1);
     expect(clock.pendingTimers).toBe(timers + 1);
     await server.post(configMaps, configMap('after'));
-    await vi.waitFor(() => expect(other.lines).toHaveLength(written + 1), 10_000);
+    await expect.poll(() => other.lines.length).toBe(written + 1);
     expect(other.lines.at(-1)).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'after' } } });
     socket.resume();
     await closed;
@@ -281,20 +281,20 @@ describe('connections that break', () => {
     const cut = new Promise<void>((resolve) => stuck.once('close', () => resolve()));
     stuck.pause();
     const other = watch(client);
-    await vi.waitFor(() => expect(openStreams).toBe(2));
+    await expect.poll(() => openStreams).toBe(2);
     let written = 0;
     while (clock.pendingTimers < timers + 3) {
       await server.post(configMaps, big(`w${written}`, 900));
       written++;
-      await vi.waitFor(() => expect(other.lines).toHaveLength(written), 10_000);
+      await expect.poll(() => other.lines.length).toBe(written);
       expect(written).toBeLessThan(200);
     }
     clock.advance(60_000);
-    await vi.waitFor(() => expect(openStreams).toBe(1));
+    await expect.poll(() => openStreams).toBe(1);
     stuck.resume();
     await cut;
     await server.post(configMaps, configMap('after'));
-    await vi.waitFor(() => expect(other.lines).toHaveLength(written + 1), 10_000);
+    await expect.poll(() => other.lines.length).toBe(written + 1);
   });
 
   it('a slow reader that takes a little now and then is not cut', async () => {
@@ -304,7 +304,7 @@ describe('connections that break', () => {
     socket.pause();
     socket.write(head(`GET ${configMaps} HTTP/1.1`, 'connection: close'));
     const idle = clock.pendingTimers;
-    await vi.waitFor(() => expect(clock.pendingTimers).toBeGreaterThan(idle));
+    await expect.poll(() => clock.pendingTimers).toBeGreaterThan(idle);
     clock.advance(59_000);
     socket.resume();
     const text = await all;
@@ -504,7 +504,7 @@ describe('closing', () => {
   it('ends watches, idle and silent connections, and half-read ones', async () => {
     const client = session();
     const watches = Array.from({ length: 20 }, () => watch(client));
-    await vi.waitFor(() => expect(openStreams).toBe(20));
+    await expect.poll(() => openStreams).toBe(20);
     const idle = await raw();
     idle.write(head(`GET ${configMaps} HTTP/1.1`));
     await until(idle, '"items"');
@@ -550,7 +550,7 @@ describe('closing', () => {
             stream.on('error', reject);
           })
         : h1({ port: slow.port, path: '/' }).then((got) => got.text);
-    await vi.waitFor(() => expect(asked).toBe(true));
+    await expect.poll(() => asked).toBe(true);
     const closing = slow.close();
     release();
     expect((await answer).length).toBe(text.length);
@@ -570,7 +570,7 @@ describe('closing', () => {
       tls: { keyPem: certificates.keyPem, certPem: certificates.certPem },
     });
     const broken = h1({ port: stuck.port, path: '/' }).catch((error: Error) => error.message);
-    await vi.waitFor(() => expect(asked).toBe(true));
+    await expect.poll(() => asked).toBe(true);
     const closing = stuck.close();
     clock.advance(500);
     await closing;

@@ -1,7 +1,7 @@
 import { request as httpsRequest } from 'node:https';
 import { connect as h2Connect } from 'node:http2';
 import { connect as netConnect, createServer, type Server, type Socket } from 'node:net';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createServingCertificates,
   type ServingCertificates,
@@ -143,7 +143,7 @@ describe('connections cut at every point', () => {
     }
     expect(answered).toContain(`cut-${WHOLE}`);
     expect(answered.length).toBeLessThan(60);
-    await vi.waitFor(() => expect(sockets.size).toBe(0), 10_000);
+    await expect.poll(() => sockets.size).toBe(0);
     const { json } = await server.get(configMaps);
     const there = json.items.filter(({ metadata }) => metadata?.name?.startsWith('cut-'));
     for (const item of there) expect(item['data']).toEqual(data);

@@ -1,7 +1,7 @@
 import { get } from 'node:https';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { Readable } from 'node:stream';
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createServingCertificates,
   type ServingCertificates,
@@ -111,7 +111,7 @@ class Watcher {
   }
 
   async sees(count: number): Promise<void> {
-    await vi.waitFor(() => expect(this.events).toHaveLength(count), { timeout: 20_000, interval: 5 });
+    await expect.poll(() => this.events.length, { interval: 5 }).toBe(count);
   }
 }
 
@@ -144,7 +144,7 @@ describe.each(Object.entries(transports))('a watcher over %s that stops reading 
     expect(other.numbers).toEqual(upTo(all));
     expect(slow.ended).toBe('no');
     slow.body.resume();
-    await vi.waitFor(() => expect(slow.ended).not.toBe('no'), 20_000);
+    await expect.poll(() => slow.ended).not.toBe('no');
     expect(slow.ended).toBe('whole');
     expect(slow.events.length).toBeLessThan(all - EVENTS_KEPT);
     expect(slow.numbers).toEqual(upTo(slow.events.length));
@@ -166,9 +166,9 @@ describe.each(Object.entries(transports))('a watcher over %s that stops reading 
     for (let number = 1; number < all; number++) await write(number);
     await server.store.compact(await server.store.currentRevision());
     slow.body.resume();
-    await vi.waitFor(() => expect(slow.ended).toBe('whole'), 20_000);
+    await expect.poll(() => slow.ended).toBe('whole');
     const again = await watch(open, slow.last);
-    await vi.waitFor(() => expect(again.ended).toBe('whole'), 20_000);
+    await expect.poll(() => again.ended).toBe('whole');
     expect(again.events).toMatchObject([{ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } }]);
     // So it lists, and watches from there.
     const { json } = await server.get(configMaps);

@@ -44,7 +44,7 @@ describe.each(kubectlPaths())('kubectl cascade with %s', (path) => {
     };
     await kubectl.run('create namespace shop');
     await kubectl.run('-n shop create deployment web --image=nginx --replicas=2');
-    await kubectl.run('-n shop rollout status deployment/web --timeout=30s');
+    await kubectl.run('-n shop rollout status deployment/web --timeout=120s');
   });
 
   afterAll(async () => {
@@ -97,7 +97,7 @@ describe.each(kubectlPaths())('kubectl cascade with %s', (path) => {
       code: 3,
       stderr: expect.stringContaining('4 objects would go, and the budget is 3') as string,
     });
-    const deleted = await plugin(`cascade delete deployment/web -n shop --digest ${digest} --budget 4 --timeout 30s`);
+    const deleted = await plugin(`cascade delete deployment/web -n shop --digest ${digest} --budget 4 --timeout 120s`);
     expect(deleted.code, deleted.stderr).toBe(0);
     expect(deleted.stdout).toContain('Deleted 4 objects, as planned.');
     const id = /Recorded 4 objects as (\S+)\./.exec(deleted.stderr)?.[1] ?? '';
@@ -112,7 +112,7 @@ describe.each(kubectlPaths())('kubectl cascade with %s', (path) => {
     const undeleted = await plugin('undelete deployment/web -n shop --yes');
     expect(undeleted.code, undeleted.stderr).toBe(0);
     expect(undeleted.stdout).toContain('Restored 1 object;');
-    await kubectl.run('-n shop rollout status deployment/web --timeout=30s');
+    await kubectl.run('-n shop rollout status deployment/web --timeout=120s');
   });
 
   // One kubectl is enough: it waits ten seconds for a line of progress.
@@ -152,7 +152,7 @@ describe.each(kubectlPaths())('kubectl cascade with %s', (path) => {
         '-p',
         '{"metadata":{"finalizers":null}}',
       ]);
-      const waited = await plugin(`cascade wait ${id} --timeout 30s`);
+      const waited = await plugin(`cascade wait ${id} --timeout 120s`);
       expect(waited.code, waited.stderr).toBe(0);
       expect(waited.stdout).toContain('Deleted 2 objects, as planned.');
     });

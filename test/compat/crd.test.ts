@@ -123,7 +123,7 @@ describe.each(kubectlPaths())('%s', (path) => {
       '-p',
       JSON.stringify({ metadata: { ownerReferences: owners } }),
     ]);
-    await kubectl.run('delete bed north --cascade=foreground --timeout=30s');
+    await kubectl.run('delete bed north --cascade=foreground --timeout=120s');
     expect(await kubectl.run('get plants -o name')).toBe('plant.garden.example.com/rose\n');
   });
 
@@ -135,7 +135,7 @@ describe.each(kubectlPaths())('%s', (path) => {
   });
 
   it('API-456 API-458 the definition goes, and its objects with it', async () => {
-    expect(await kubectl.run('delete crd plants.garden.example.com --timeout=30s')).toContain(
+    expect(await kubectl.run('delete crd plants.garden.example.com --timeout=120s')).toContain(
       'customresourcedefinition.apiextensions.k8s.io "plants.garden.example.com" deleted',
     );
     const gone = await kubectl.try(['get', 'plants']);
@@ -146,7 +146,7 @@ describe.each(kubectlPaths())('%s', (path) => {
     await kubectl.run(`apply -f ${definitions}`);
     await kubectl.run(`wait --for=condition=Established -f ${definitions}`);
     expect(await kubectl.run('get plants -o name')).toBe('');
-    await kubectl.run(`delete -f ${definitions} --timeout=30s`);
+    await kubectl.run(`delete -f ${definitions} --timeout=120s`);
   });
 
   it('API-454 up -f takes definitions and their objects from files', async () => {

@@ -41,7 +41,7 @@ class Executable {
 }
 
 async function openssl(...args: string[]): Promise<void> {
-  const { code, stderr } = await runCommand('openssl', args, { timeoutMs: 20_000 });
+  const { code, stderr } = await runCommand('openssl', args, { timeoutMs: 60_000 });
   expect(code, stderr).toBe(0);
 }
 
@@ -116,7 +116,7 @@ async function send(user: string, method: string, path: string, body?: unknown):
 
 /** What envtest's CheckFlag does with the output of --help. */
 async function hasFlag(executable: string, flag: string): Promise<boolean> {
-  const { code, stdout, stderr } = await runCommand(join(assets, executable), ['--help'], { timeoutMs: 20_000 });
+  const { code, stdout, stderr } = await runCommand(join(assets, executable), ['--help'], { timeoutMs: 60_000 });
   expect(code).toBe(0);
   return new RegExp(`^\\s*--${flag}\\b`, 'm').test(stdout + stderr);
 }
@@ -126,7 +126,7 @@ beforeAll(async () => {
   assets = join(directory.path, 'assets');
   certDir = join(directory.path, 'certificates');
   await mkdir(certDir);
-  const written = await runCommand(process.execPath, [kubegcCommand, 'envtest-assets', assets], { timeoutMs: 20_000 });
+  const written = await runCommand(process.execPath, [kubegcCommand, 'envtest-assets', assets], { timeoutMs: 60_000 });
   expect(written.stdout).toContain(`export KUBEBUILDER_ASSETS=${assets}`);
 
   await authority(file('serving-ca.crt'), file('serving-ca.key'), 'envtest-environment');
@@ -234,10 +234,10 @@ describe('API-565 kubegc envtest-assets', () => {
     const found = (process.env['KUBECTL_PATHS'] ?? '').split(':')[0] ?? '';
     const path = `${assets}:${dirname(found)}:/usr/bin:/bin`;
     const env = { PATH: path };
-    const with_ = await runCommand(join(assets, 'kubectl'), ['version', '--client'], { timeoutMs: 20_000, env });
+    const with_ = await runCommand(join(assets, 'kubectl'), ['version', '--client'], { timeoutMs: 60_000, env });
     if (found !== '') expect(with_.stdout).toContain('Client Version');
     const alone = await runCommand('/bin/sh', [join(assets, 'kubectl'), 'version'], {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       env: { PATH: assets },
     });
     expect(alone).toMatchObject({ code: 127, stderr: expect.stringContaining('kubectl is not installed') });
@@ -266,7 +266,7 @@ describe('API-565 kube-apiserver of kubegc envtest-assets', () => {
   it('says what it needs when etcd is not there, and when a file is not', async () => {
     const run = (...flags: string[]) =>
       runCommand(join(assets, 'kube-apiserver'), [`--cert-dir=${certDir}`, '--secure-port=0', ...flags], {
-        timeoutMs: 20_000,
+        timeoutMs: 60_000,
       });
     const missing = await run('--client-ca-file=/nowhere/ca.crt');
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot use --client-ca-file') });

@@ -61,7 +61,7 @@ export interface EtcdMemberOptions {
   readonly args?: readonly string[];
 }
 
-const READY_MS = 30_000;
+const READY_MS = 120_000;
 
 export interface EtcdCluster extends AsyncDisposable {
   readonly members: readonly EtcdProcess[];

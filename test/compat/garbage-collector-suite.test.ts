@@ -341,7 +341,7 @@ async function define(kind: string) {
     },
   };
   await kubectl.run('create -f -', { input: JSON.stringify(crd) });
-  await kubectl.run(['wait', '--for=condition=Established', `crd/${definition}`, '--timeout=30s']);
+  await kubectl.run(['wait', '--for=condition=Established', `crd/${definition}`, '--timeout=120s']);
   const apiVersion = `${group}/v1beta1`;
   const path = `/apis/${apiVersion}/${plural}`;
   return {

@@ -216,7 +216,7 @@ const rows: readonly Row[] = [
       await make(`${CORE}/pods`, pod)(flow);
       await status(`${CORE}/pods/p`, { conditions: [{ type: 'Ready', status: 'True' }] })(flow);
     },
-    args: 'wait --for=condition=Ready pod/p --timeout=20s',
+    args: 'wait --for=condition=Ready pod/p --timeout=120s',
     requests: () => [/\/pods\?.*fieldSelector=metadata\.name%3Dp/],
     prints: /^pod\/p condition met$/m,
   },
@@ -229,7 +229,7 @@ const rows: readonly Row[] = [
       readyReplicas: 3,
       availableReplicas: 3,
     }),
-    args: 'rollout status deployment web --timeout=20s',
+    args: 'rollout status deployment web --timeout=120s',
     requests: () => [new RegExp(`^GET ${DEPLOYMENTS}\\?.*fieldSelector=metadata\\.name%3Dweb`)],
     prints: /^deployment "web" successfully rolled out$/m,
   },
@@ -342,7 +342,7 @@ describe.each([...kubectlPaths(), ...olderKubectlPaths()])('%s', (path) => {
   it.each(rows)('section 26: $row', async ({ since = 0, prepare, args, input, requests, prints }) => {
     if (minor < since) {
       // What this kubectl does not have, it says itself; nothing is left out in silence.
-      const { code } = await flow.kubectl.try(args.split(' '), { timeoutMs: 20_000 });
+      const { code } = await flow.kubectl.try(args.split(' '), { timeoutMs: 60_000 });
       expect(code).not.toBe(0);
       return;
     }

@@ -148,10 +148,14 @@ describe.each(kubectlPaths())('%s', (path) => {
   });
 
   it('watches (API-120)', async () => {
-    const watched = kubectl.try(['get', 'configmap', '-n', 'made', '-w', '-o', 'name', '--request-timeout=4s']);
-    await new Promise((next) => setTimeout(next, 1500));
-    await kubectl.run('create configmap seen -n made');
-    expect((await watched).stdout).toContain('configmap/seen');
+    const watch = kubectl.start(['get', 'configmap', '-n', 'made', '-w', '-o', 'name']);
+    try {
+      await until('the watch has begun', () => watch.stdout.includes('configmap/kube-root-ca.crt'));
+      await kubectl.run('create configmap seen -n made');
+      await until('the watch shows it', () => watch.stdout.includes('configmap/seen'));
+    } finally {
+      await watch.stop();
+    }
   });
 
   it('labels, annotates, patches in three ways (API-193..195)', async () => {
@@ -284,7 +288,11 @@ describe.each(kubectlPaths())('%s', (path) => {
       await kubectl.run('delete configmap parent --cascade=orphan');
       expect(await exists('cm parent')).toBe(false);
       expect(await kubectl.run('get cm kept -o jsonpath={.metadata.ownerReferences}')).toBe('');
-      await new Promise((next) => setTimeout(next, 500));
+      // A cascade that begins later is over: the collector has seen the owner and the dependent of before it.
+      await kubectl.run('create configmap later');
+      await dependentOf('later', 'collected');
+      await kubectl.run('delete configmap later');
+      await until('a later cascade is done', async () => !(await exists('cm collected')));
       expect(await exists('cm kept')).toBe(true);
     });
 
@@ -301,7 +309,7 @@ describe.each(kubectlPaths())('%s', (path) => {
       expect(await kubectl.run('get pod p1')).toMatch(/p1 +0\/1 +Terminating/);
       await kubectl.run('delete pod p1 --now --wait=false');
       expect(await kubectl.run('get pod p1 -o jsonpath={.metadata.deletionGracePeriodSeconds}')).toBe('1');
-      const waiting = kubectl.run('wait --for=delete pod/p1 --timeout=20s');
+      const waiting = kubectl.run('wait --for=delete pod/p1 --timeout=60s');
       await kubectl.run('delete pod p1 --force --grace-period=0');
       await waiting;
       expect(await exists('pod p1')).toBe(false);
@@ -311,7 +319,7 @@ describe.each(kubectlPaths())('%s', (path) => {
       await kubectl.run('create namespace doomed');
       await kubectl.run('create configmap inside -n doomed');
       await kubectl.run('create secret generic inside -n doomed');
-      await kubectl.run('delete namespace doomed --timeout=30s');
+      await kubectl.run('delete namespace doomed --timeout=60s');
       expect(await exists('ns doomed')).toBe(false);
       const refused = await kubectl.try(['delete', 'namespace', 'default']);
       expect(refused.stderr).toContain('namespaces "default" is forbidden: this namespace may not be deleted');

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type CommandOptions, type CommandResult, runCommand } from '../program/run-command.ts';
 
@@ -47,6 +48,22 @@ export class Kubectl {
     this.path = options.path;
     this.kubeconfig = options.kubeconfig;
     this.#home = options.home;
+  }
+
+  /** Starts `kubectl ARGS`, which goes on until it is stopped. */
+  start(args: readonly string[]): { readonly stdout: string; stop(): Promise<void> } {
+    const env = { ...process.env, KUBECONFIG: this.kubeconfig, HOME: this.#home };
+    const child = spawn(this.path, [...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const ended = new Promise<void>((over) => child.once('close', () => over()));
+    const running = {
+      stdout: '',
+      stop(): Promise<void> {
+        child.kill();
+        return ended;
+      },
+    };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (running.stdout += text));
+    return running;
   }
 
   /** Runs `kubectl ARGS`, whatever comes of it. */

@@ -4,10 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ContainerdProcess, containerdReleases, PAUSE_IMAGE } from './containerd-process.ts';
+import { until } from '../program/until.ts';
 import { fillerLayer } from './oci-archive.ts';
 
 const program = resolve(import.meta.dirname, '../../dist/kubegc.js');
 const MIB = 1 << 20;
+// The moments of kill -9 below: none of them is a wait for anything.
 const pause = (ms: number): Promise<unknown> => new Promise((go) => setTimeout(go, ms));
 
 describe('kubegc node run, as a process', () => {
@@ -47,21 +49,24 @@ describe('kubegc node run, as a process', () => {
     return ((await exited) as [number | null])[0];
   }
 
-  async function until(what: () => Promise<boolean>): Promise<void> {
-    for (const limit = Date.now() + 60_000; !(await what()); await pause(50)) {
-      if (Date.now() > limit) throw new Error('it never came to this');
-    }
+  /** As a process saves it at the end of its first pass, and when it ends. */
+  async function savedState(): Promise<{ readonly kind: string; readonly images: object }> {
+    return JSON.parse(await readFile(join(node.directory, 'state.json'), 'utf8')) as never;
   }
 
+  /** Resolves when the state names so many images; there is no file before the first pass. */
+  const untilSaved = (isIt: (images: number) => boolean): Promise<unknown> =>
+    until('the pass is over and its state saved', () =>
+      savedState()
+        .then(({ images }) => isIt(Object.keys(images).length))
+        .catch(() => false),
+    );
+
   it('NODE-210, 228 remembers over SIGTERM, and reaches the goal after kill -9 whenever it comes', async () => {
-    const first = start();
-    await until(() => Promise.resolve(first.said().includes('kubegc node is ready')));
-    await pause(500);
+    start();
+    await untilSaved((images) => images === 1);
     expect(await end('SIGTERM')).toBe(0);
-    const state = JSON.parse(await readFile(join(node.directory, 'state.json'), 'utf8')) as {
-      kind: string;
-      images: object;
-    };
+    const state = await savedState();
     expect([state.kind, Object.keys(state.images).length]).toEqual(['NodeState', 1]);
 
     await node.import(
@@ -71,9 +76,8 @@ describe('kubegc node run, as a process', () => {
       })),
     );
     // The first sight of them makes them new; a process that has seen them before lets them go.
-    const seen = start();
-    await until(() => Promise.resolve(seen.said().includes('kubegc node is ready')));
-    await pause(500);
+    start();
+    await untilSaved((images) => images === 8);
     expect(await end('SIGTERM')).toBe(0);
     const names = async (): Promise<string[]> => await node.imageNames();
     const before = (await names()).length;
@@ -84,8 +88,8 @@ describe('kubegc node run, as a process', () => {
       expect(await names()).toContain(PAUSE_IMAGE);
     }
     const last = start();
-    await until(async () => (await names()).length < before);
-    await pause(1000);
+    await until('images are removed', async () => (await names()).length < before);
+    await untilSaved((images) => images < before);
     expect(await end('SIGTERM')).toBe(0);
     expect(last.said()).not.toContain('error');
     const { stdout } = { stdout: await names() };

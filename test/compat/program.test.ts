@@ -13,7 +13,7 @@ import { until } from '../program/until.ts';
 import { controllerNames } from '../../src/assembly/controller-names.ts';
 
 /** The command as a person meets it: what it prints, refuses, and leaves behind. */
-const kubegc = (...args: string[]) => runCommand(process.execPath, [kubegcCommand, ...args], { timeoutMs: 20_000 });
+const kubegc = (...args: string[]) => runCommand(process.execPath, [kubegcCommand, ...args]);
 
 describe('kubegc', () => {
   it('prints version, help and completion', async () => {
@@ -132,7 +132,7 @@ describe('kubegc up --exit-with-parent', () => {
     parent.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
     // The pipe is the child's too: it closes when the last of the two has ended.
     const bothEnded = new Promise((settle) => parent.on('close', () => settle('both ended')));
-    while (!output.includes('kubegc is ready')) await new Promise((next) => setTimeout(next, 5));
+    await until('kubegc is ready', () => output.includes('kubegc is ready'));
     parent.kill('SIGKILL');
     expect(await bothEnded).toBe('both ended');
   });
@@ -260,12 +260,11 @@ describe('kubegc up', () => {
       expect((await client.send('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name } })).status).toBe(
         201,
       );
-      const watch = client.send('GET', '/api/v1/configmaps?watch=true').catch(() => undefined);
-      await new Promise((next) => setTimeout(next, 200));
+      const watch = await client.watch('/api/v1/configmaps?watch=true');
       server.kill(signal);
       const { code } = await server.ended;
       expect(code).toBe(0);
-      await watch;
+      await watch.ended;
       client.close();
       server = start();
       await server.ready();

@@ -58,6 +58,20 @@ export class ApiClient {
     });
   }
 
+  /** Begins a watch. Resolves at its first bytes; `ended` resolves when the stream is over, also when it breaks. */
+  watch(path: string): Promise<{ readonly ended: Promise<void> }> {
+    return new Promise((settle, reject) => {
+      const { hostname: host, port } = this.#origin;
+      const headers = { authorization: this.#authorization, accept: 'application/json' };
+      const outgoing = request({ agent: this.#agent, host, port, path, headers }, (incoming) => {
+        const ended = new Promise<void>((over) => incoming.once('close', over));
+        incoming.on('error', () => undefined).on('data', () => settle({ ended }));
+      });
+      outgoing.on('error', reject);
+      outgoing.end();
+    });
+  }
+
   close(): void {
     this.#agent.destroy();
   }

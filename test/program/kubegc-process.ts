@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { until } from './until.ts';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
@@ -17,7 +18,6 @@ export interface Ended {
 }
 
 const readyPattern = /^kubegc is ready/m;
-const readyMsMax = 30_000;
 
 export interface ProcessOptions {
   readonly cwd?: string;
@@ -70,13 +70,10 @@ export class KubegcProcess {
 
   /** Resolves when the program has said that it is ready; rejects with its output when it ends before. */
   async ready(): Promise<void> {
-    const deadline = Date.now() + readyMsMax;
     let over = false;
     void this.ended.then(() => (over = true));
-    while (!readyPattern.test(this.#stdout)) {
-      if (over || Date.now() > deadline) throw new Error(`kubegc did not get ready:\n${this.output}`);
-      await new Promise((next) => setTimeout(next, 5));
-    }
+    await until('kubegc is ready', () => over || readyPattern.test(this.#stdout)).catch(() => undefined);
+    if (!readyPattern.test(this.#stdout)) throw new Error(`kubegc did not get ready:\n${this.output}`);
   }
 
   kill(signal: NodeJS.Signals): void {

@@ -7,6 +7,7 @@ import type { Explanation, Finding } from '../documents/explanation.ts';
 import { configMap, ownedBy, widgetDefinition } from '../observed/observation.fixture.ts';
 import { type ExplainCode, explainCodes } from './explain-codes.ts';
 import { explain } from './explain.ts';
+import { until } from '../../../test/program/until.ts';
 import { readEvidence } from './read-evidence.ts';
 
 /** Codes that a test of this file has met. */
@@ -300,18 +301,13 @@ describe('why a terminating object does not go', () => {
     // The list of the kind is answered with 429, which a client repeats for seconds before it takes it for a failure.
     const isSaid = async (): Promise<boolean> =>
       (await explained(cluster, namespace)).findings.some(({ code }) => code === 'conversionWebhookFailing');
-    for (let look = 0; look < 200 && !(await isSaid()); look++) {
-      await new Promise((resolve) => void setTimeout(resolve, 200));
-    }
+    await until('the finding is there', isSaid);
     const { evidence, nextStep } = await findingOf(cluster, namespace, 'conversionWebhookFailing');
     expect(evidence).toContain('conversion webhook');
     expect(nextStep).toContain('set spec.conversion.strategy to None');
     await client.patch(definition, { spec: { conversion: { strategy: 'None', webhook: null } } });
     await client.removeFinalizer(held, 'acme.test/x');
-    for (let look = 0; look < 400 && (await client.find(namespace)) !== undefined; look++) {
-      await new Promise((resolve) => void setTimeout(resolve, 100));
-    }
-    expect(await client.find(namespace)).toBeUndefined();
+    await until('the namespace is gone', async () => (await client.find(namespace)) === undefined);
   });
 
   it('CAS-032 a namespace with an object in it that waits for a finalizer', async () => {

@@ -10,6 +10,7 @@ import { RecordStore } from '../../cascade/record/record-store.ts';
 import { startCluster, type TestCluster } from '../../testing/testing.ts';
 import { run } from '../program.ts';
 import { recordUntil } from './record.ts';
+import { until } from '../../../test/program/until.ts';
 
 let folder: string;
 let kubeconfig: string;
@@ -142,15 +143,14 @@ describe('the commands that take a deletion back', () => {
     };
     const flags = { kubeconfig, recordDir: records, requestTimeout: '60s', namespace: 'default' };
     const recording = recordUntil(flags, terminal, stop.signal);
-    while (!said.out.includes('records deletions')) await new Promise((resolve) => void setTimeout(resolve, 20));
+    await until('the recorder watches', () => said.out.includes('records deletions'));
     const web = await client.create(configMap('web'));
     const child = await client.create(configMap('web-config', web));
     await client.create({ ...configMap('pw', web), kind: 'Secret', data: { pw: 'cHc=' } });
     await client.delete(web);
     await cluster.settled();
     expect(await client.find(child)).toBeUndefined();
-    // The last events are under way to the recorder.
-    await new Promise((resolve) => void setTimeout(resolve, 500));
+    await until('the deletion is recorded', () => said.out.includes('recorded '));
     stop.abort();
     expect(await recording).toBe(0);
     expect(said.out).toMatch(/recorded \S+: 3 objects; kubectl cascade undo/);

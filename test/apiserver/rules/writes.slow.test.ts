@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
 import type { AdmissionPlugin } from '../../../src/apiserver/admission/chain/admission-chain.ts';
 import { configMap, configMaps, startTestServer, type TestServer } from '../../../src/apiserver/test/test-server.ts';
@@ -357,7 +357,7 @@ describe('the size of an object', () => {
     const { object } = sampleOf('CustomResourceDefinition');
     const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: open } };
     await server.post(definitions, { ...object, spec: { ...(object['spec'] as object), versions: [version] } });
-    await vi.waitFor(async () => expect((await server.get(widgets)).status).toBe(200));
+    await expect.poll(async () => (await server.get(widgets)).status).toBe(200);
   });
 
   it('API-007 no row of patches makes one larger than a request may be, and it can still be deleted', async () => {
