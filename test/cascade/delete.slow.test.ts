@@ -1,15 +1,34 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { run } from '../../src/cli/program.ts';
-import { startCluster } from '../../src/testing/testing.ts';
+import { startCluster, type TestCluster } from '../../src/testing/testing.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kubegc-delete-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs `kubegc cascade` with these arguments on a cluster. */
+function runnerOn({ kubeconfig }: TestCluster) {
+  const path = join(folder, 'kubeconfig');
+  writeFileSync(path, kubeconfig);
+  return async (...args: readonly string[]): Promise<{ code: number; out: string }> => {
+    let out = '';
+    const write = (text: string): void => void (out += text);
+    // A preview records nothing.
+    const records = args[0] === 'preview' ? [] : ['--record-dir', join(folder, 'records')];
+    const flags = ['--kubeconfig', path, ...records];
+    const code = await run(['cascade', ...args, ...flags], { stdout: write, stderr: write, columns: 100 });
+    return { code, out };
+  };
+}
 
 it('CAS-050 CAS-051 CAS-052 CAS-053 deletes by digest and budget only, records, waits, and goes on after the time is over', async () => {
   await using cluster = await startCluster({ clock: 'real', listen: true });
-  const folder = mkdtempSync(join(tmpdir(), 'kubegc-delete-'));
-  const kubeconfig = join(folder, 'kubeconfig');
-  writeFileSync(kubeconfig, cluster.kubeconfig);
+  const cascade = runnerOn(cluster);
   const configMap = { apiVersion: 'v1', kind: 'ConfigMap' };
   const { metadata } = await cluster.client.create({ ...configMap, metadata: { name: 'root', namespace: 'default' } });
   await cluster.client.create({
@@ -21,13 +40,6 @@ it('CAS-050 CAS-051 CAS-052 CAS-053 deletes by digest and budget only, records, 
       ownerReferences: [{ ...configMap, name: 'root', uid: metadata.uid ?? '' }],
     },
   });
-  const cascade = async (...args: readonly string[]): Promise<{ code: number; out: string }> => {
-    let out = '';
-    const write = (text: string): void => void (out += text);
-    const flags = ['--kubeconfig', kubeconfig, '--record-dir', join(folder, 'records')];
-    const code = await run(['cascade', ...args, ...flags], { stdout: write, stderr: write, columns: 100 });
-    return { code, out };
-  };
   expect(await cascade('delete', 'configmap/root', '--digest', '000000000000')).toMatchObject({ code: 3 });
   expect(await cascade('delete', 'configmap/root', '--yes', '--budget', '1')).toMatchObject({ code: 3 });
   expect(await cluster.client.find({ ...configMap, name: 'root' })).toBeDefined();
@@ -48,9 +60,7 @@ it('CAS-050 CAS-051 CAS-052 CAS-053 deletes by digest and budget only, records, 
 
 it('CAS-050 says that a claim in use still waits, and for what, instead of calling it deleted', async () => {
   await using cluster = await startCluster({ clock: 'real', listen: true });
-  const folder = mkdtempSync(join(tmpdir(), 'kubegc-delete-'));
-  const kubeconfig = join(folder, 'kubeconfig');
-  writeFileSync(kubeconfig, cluster.kubeconfig);
+  const cascade = runnerOn(cluster);
   const claimName = 'data';
   await cluster.client.create({
     apiVersion: 'v1',
@@ -65,14 +75,7 @@ it('CAS-050 says that a claim in use still waits, and for what, instead of calli
     metadata: { name: 'user', namespace: 'default' },
     spec: { containers: [{ name: 'c', image: 'i' }], volumes, nodeName: 'n' },
   });
-  let out = '';
-  const write = (text: string): void => void (out += text);
-  const flags = ['--kubeconfig', kubeconfig, '--record-dir', join(folder, 'records'), '--yes'];
-  const code = await run(['cascade', 'delete', `pvc/${claimName}`, ...flags], {
-    stdout: write,
-    stderr: write,
-    columns: 100,
-  });
+  const { code, out } = await cascade('delete', `pvc/${claimName}`, '--yes');
   expect(code).toBe(0);
   expect(out).toContain('No object is gone yet, as planned.\n1 object still waits:\n');
   expect(out).toMatch(/persistentvolumeclaim\/data: .*pod\/user/);
@@ -81,9 +84,7 @@ it('CAS-050 says that a claim in use still waits, and for what, instead of calli
 
 it('CAS-054 deletes in waves, which a terminating object holds, and goes on with them after the time is over', async () => {
   await using cluster = await startCluster({ clock: 'real', listen: true });
-  const folder = mkdtempSync(join(tmpdir(), 'kubegc-delete-'));
-  const kubeconfig = join(folder, 'kubeconfig');
-  writeFileSync(kubeconfig, cluster.kubeconfig);
+  const cascade = runnerOn(cluster);
   const create = async (
     name: string,
     annotations: Record<string, string>,
@@ -95,14 +96,6 @@ it('CAS-054 deletes in waves, which a terminating object holds, and goes on with
   await create('database', { 'internal.kro.run/apply-order': '1' });
   await create('backend', { 'internal.kro.run/apply-order': '2' }, ['example.com/hold']);
   await create('notes', { 'kubegc.io/delete-after': 'configmap/database' });
-  const cascade = async (...args: readonly string[]): Promise<{ code: number; out: string }> => {
-    let out = '';
-    const write = (text: string): void => void (out += text);
-    const records = args[0] === 'preview' ? [] : ['--record-dir', join(folder, 'records')];
-    const flags = ['--kubeconfig', kubeconfig, ...records];
-    const code = await run(['cascade', ...args, ...flags], { stdout: write, stderr: write, columns: 100 });
-    return { code, out };
-  };
   const names = async (): Promise<string[]> => {
     const all = await cluster.client.list({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default' });
     return all
