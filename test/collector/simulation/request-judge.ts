@@ -51,8 +51,8 @@ export class RequestJudge {
   }
 }
 
-/** A body counts alone, even if the query says something else (API-240). */
-function preconditionsOf(request: HttpRequest): Preconditions & { readonly place: OptionsPlace } {
+/** The uid and version that a DELETE is limited to. A body counts alone, even if the query says something else (API-240). */
+export function preconditionsOf(request: HttpRequest): Preconditions & { readonly place: OptionsPlace } {
   if ((request.body?.length ?? 0) > 0) return { ...bodyOf(request).preconditions, place: 'body' };
   const mark = request.target.indexOf('?');
   if (mark < 0) return { place: 'body' };

@@ -1,5 +1,6 @@
 import type { StoreEvent } from '../../../src/apiserver/storage/interface.ts';
 import type { HttpRequest } from '../../../src/base/http-message.ts';
+import { preconditionsOf } from '../../collector/simulation/request-judge.ts';
 import { JobJudge } from './job-judge.ts';
 import { RolloutJudge, type RolloutJudgeOptions } from './rollout-judge.ts';
 import { isTerminating, show, type Stored, storedObject, StoredWorkloads, uidOf } from './stored-workloads.ts';
@@ -40,9 +41,10 @@ export class WorkloadJudge {
   }
 
   /** A request of the collector reaches the server. */
-  readonly collectorAsks = ({ method, target, body }: HttpRequest): void => {
+  readonly collectorAsks = (request: HttpRequest): void => {
+    const { method, target } = request;
     if (method !== 'DELETE') return;
-    const uid = preconditionOf(body);
+    const { uid } = preconditionsOf(request);
     const object = uid === undefined ? undefined : this.objects.withUid(uid);
     if (object === undefined) return;
     for (const owner of object.metadata?.ownerReferences ?? []) {
@@ -87,17 +89,4 @@ function lineOf(before: Stored | undefined, after: Stored | undefined): string {
     app: metadata?.labels?.['app'],
   };
   return `${show(after)} ${before === undefined ? 'is new' : 'changes'} ${JSON.stringify(facts)}`;
-}
-
-/** The uid that a deletion is limited to. */
-function preconditionOf(body: HttpRequest['body']): string | undefined {
-  if (!(body instanceof Uint8Array) || body.length === 0) return undefined;
-  try {
-    const options = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString()) as {
-      preconditions?: { uid?: string };
-    };
-    return options.preconditions?.uid;
-  } catch {
-    return undefined;
-  }
 }
