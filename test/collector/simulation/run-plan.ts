@@ -5,9 +5,10 @@ import type { Decision } from '../../../src/collector/workers/decision.ts';
 import { Clients, HOLD } from './clients.ts';
 import { CollectorProcess } from './collector-process.ts';
 import { wrongClaims } from './decision-judge.ts';
-import { ArmedFaults, Network } from './network.ts';
+import { ArmedFaults } from './armed-faults.ts';
+import { Network } from './network.ts';
 import type { ClientStep, Plan, ServerStep, Step } from './plan.ts';
-import { classify } from './request-class.ts';
+import { classify, meantFor } from './request-class.ts';
 import { type ClusterBackup, isQuiet, SimulatedCluster } from './simulated-cluster.ts';
 import { KINDS, kindNamed, LEASES } from './simulated-kinds.ts';
 
@@ -103,7 +104,10 @@ class PlanRun implements Outcome {
       case 'wait':
         return this.#cluster.advance(step.ms);
       case 'fault':
-        return this.#armed.arm(step, step.kind === undefined ? undefined : kindNamed(step.kind).gvr.resource);
+        return this.#armed.arm(
+          step,
+          meantFor(step.on, step.kind === undefined ? undefined : kindNamed(step.kind).gvr.resource),
+        );
       case 'stream':
         return this.#disturb(step);
       case 'crash': {
@@ -199,8 +203,7 @@ class PlanRun implements Outcome {
   async #disturb(step: Step & { readonly do: 'stream' }): Promise<void> {
     const resource = step.kind === undefined ? undefined : kindNamed(step.kind).gvr.resource;
     if (step.stream === 'gone') {
-      const kind = step.kind === undefined ? {} : { kind: step.kind };
-      this.#armed.arm({ do: 'fault', fault: 'expired', on: 'intake', ...kind, times: 1 }, resource);
+      this.#armed.arm({ fault: 'expired', times: 1 }, meantFor('intake', resource));
     }
     for (const process of this.#processes) {
       if (process?.network.disturb(step, resource) === true) this.covered.add(`stream ${step.stream}`);

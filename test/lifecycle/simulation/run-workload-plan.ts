@@ -5,7 +5,8 @@ import type { Outcome } from '../../collector/simulation/run-plan.ts';
 import { ControllersProcess } from './controllers-process.ts';
 import { unsatisfied, wrongAtRest } from './rest-judge.ts';
 import { WorkloadCluster } from './workload-cluster.ts';
-import { ArmedWorkloadFaults } from './workload-faults.ts';
+import { ArmedFaults } from '../../collector/simulation/armed-faults.ts';
+import { meantForWorkload } from './workload-faults.ts';
 import { WorkloadJudge } from './workload-judge.ts';
 import { everyAnswerArrives, type UserStep, type WorkloadPlan, type WorkloadStep } from './workload-plan.ts';
 import { refOf, WorkloadUsers } from './workload-users.ts';
@@ -46,7 +47,7 @@ class WorkloadPlanRun implements Outcome {
   readonly #tracing: boolean;
   readonly #cluster: WorkloadCluster;
   readonly #users: WorkloadUsers;
-  readonly #armed = new ArmedWorkloadFaults();
+  readonly #armed = new ArmedFaults();
   #process: ControllersProcess | undefined;
   #isCalm = false;
   #calls = 0;
@@ -105,7 +106,7 @@ class WorkloadPlanRun implements Outcome {
       case 'wait':
         return time.advance(step.ms);
       case 'fault':
-        return this.#armed.arm(step);
+        return this.#armed.arm(step, meantForWorkload(step));
       case 'stream':
         return this.#disturb(step);
       case 'crash':
@@ -128,13 +129,8 @@ class WorkloadPlanRun implements Outcome {
   async #disturb(step: StreamStep): Promise<void> {
     const { stream, kind: resource } = step;
     if (stream === 'gone') {
-      this.#armed.arm({
-        do: 'fault',
-        fault: 'expired',
-        on: 'list',
-        times: 1,
-        ...(resource === undefined ? {} : { resource }),
-      });
+      const on = { on: 'list' as const, ...(resource === undefined ? {} : { resource }) };
+      this.#armed.arm({ fault: 'expired', times: 1 }, meantForWorkload(on));
     }
     if (this.#process?.network.disturb(step, resource) === true) this.covered.add(`stream ${stream}`);
     await this.#cluster.time.settle();
