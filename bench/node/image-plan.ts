@@ -2,8 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { FakeClock } from '../../src/base/time/fake-clock.ts';
 import { defaultConfiguration } from '../../src/nodegc/config/node-configuration.ts';
 import { ContainerManager } from '../../src/nodegc/containers/container-manager.ts';
-import { KnownTexts } from '../../src/nodegc/cri/known-texts.ts';
-import { readContainers, readImages } from '../../src/nodegc/cri/listed-items.ts';
+import { listedContainers, listedImages } from '../../src/nodegc/cri/listed-items.ts';
 import { ItemsSchema } from '../../src/nodegc/cri/lists.generated.ts';
 import { ImageManager } from '../../src/nodegc/images/image-manager.ts';
 import { SimulatedNode } from '../../src/nodegc/testing/simulated-node.ts';
@@ -74,7 +73,8 @@ export const run: Benchmark = async ({ smoke }) => {
 /** A runtime whose lists are always the same bytes. */
 class Listing extends SimulatedNode {
   readonly #lists: NodeLists;
-  readonly #ids = new KnownTexts();
+  readonly #images = listedImages();
+  readonly #containers = listedContainers();
 
   constructor(lists: NodeLists) {
     super();
@@ -82,11 +82,11 @@ class Listing extends SimulatedNode {
   }
 
   override listImages(): ReturnType<SimulatedNode['listImages']> {
-    return Promise.resolve(readImages(fromBinary(ItemsSchema, this.#lists.images).items, this.#ids));
+    return Promise.resolve(this.#images.read(fromBinary(ItemsSchema, this.#lists.images).items));
   }
 
   override listContainers(): ReturnType<SimulatedNode['listContainers']> {
-    return Promise.resolve(readContainers(fromBinary(ItemsSchema, this.#lists.containers).items, this.#ids));
+    return Promise.resolve(this.#containers.read(fromBinary(ItemsSchema, this.#lists.containers).items));
   }
 
   override containerStatus(): ReturnType<SimulatedNode['containerStatus']> {

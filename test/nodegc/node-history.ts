@@ -6,7 +6,7 @@ import { defaultConfiguration, type NodeConfiguration } from '../../src/nodegc/c
 import { ContainerManager } from '../../src/nodegc/containers/container-manager.ts';
 import type { ImageCycleResult } from '../../src/nodegc/images/image-cycle.ts';
 import { ImageManager } from '../../src/nodegc/images/image-manager.ts';
-import type { ImageMemory } from '../../src/nodegc/inventory/image-inventory.ts';
+import type { ImageMemories } from '../../src/nodegc/inventory/image-inventory.ts';
 import { RuntimeCallError } from '../../src/nodegc/inventory/runtime.ts';
 import type { KnownPod } from '../../src/nodegc/pods/pod-verdicts.ts';
 import { SimulatedNode } from '../../src/nodegc/testing/simulated-node.ts';
@@ -108,7 +108,7 @@ class NodeHistory {
     return { violations: [...this.#violations, ...this.#node.violations], counts: this.#counts };
   }
 
-  #start(memory: ReadonlyMap<string, ImageMemory>): void {
+  #start(memory: ImageMemories): void {
     const { accounting } = this.#configuration;
     this.#startSkew = this.#skew;
     this.#images = new ImageManager({

@@ -3,7 +3,8 @@ import { FakeClock } from '../../src/base/time/fake-clock.ts';
 import { defaultConfiguration } from '../../src/nodegc/config/node-configuration.ts';
 import { ContainerManager } from '../../src/nodegc/containers/container-manager.ts';
 import { ImageManager } from '../../src/nodegc/images/image-manager.ts';
-import type { ImageMemory } from '../../src/nodegc/inventory/image-inventory.ts';
+import type { ImageMemories, ImageMemory } from '../../src/nodegc/inventory/image-inventory.ts';
+import type { Inventory } from '../../src/nodegc/inventory/image-records.ts';
 import type { KnownPod } from '../../src/nodegc/pods/pod-verdicts.ts';
 import { SimulatedNode } from '../../src/nodegc/testing/simulated-node.ts';
 
@@ -86,8 +87,8 @@ function killedAt(
 async function passes(
   node: SimulatedNode,
   clock: FakeClock,
-  memory: ReadonlyMap<string, ImageMemory>,
-  onInventory: (memory: ReadonlyMap<string, ImageMemory>) => void,
+  memory: ImageMemories,
+  onInventory: (inventory: Inventory) => void,
 ): Promise<void> {
   const configuration = {
     ...defaultConfiguration,
@@ -155,7 +156,9 @@ describe('a process that is killed', () => {
         let memory: ReadonlyMap<string, ImageMemory> = remembered;
         const killed = new Promise<void>((settle) => {
           const dying = killedAt(node, at, when, settle);
-          void passes(dying.seen, clock, remembered, (known) => (memory = known));
+          void passes(dying.seen, clock, remembered, (known) => {
+            memory = new Map([...known.values()].map((record) => [record.key, record]));
+          });
         });
         await killed;
         // The next process remembers what the first had written.

@@ -4,7 +4,7 @@ import type { NodeConfiguration } from '../../nodegc/config/node-configuration.t
 import type { ImagePlan } from '../../nodegc/images/image-manager.ts';
 import type { DiskReading } from '../../nodegc/images/thresholds.ts';
 import { decideByThreshold } from '../../nodegc/images/thresholds.ts';
-import type { ImageRecord } from '../../nodegc/inventory/image-inventory.ts';
+import type { ImageRecord } from '../../nodegc/inventory/image-records.ts';
 
 /** Part of every JSON output. Within a version, fields are only added. */
 export const API_VERSION = 'node.kubegc/v1alpha1';

@@ -7,7 +7,7 @@ import { RuntimeCallError } from '../inventory/runtime.ts';
 import { CriRuntime } from './cri-runtime.ts';
 import { runtimeOf } from './runtime.fixture.ts';
 import { ContainerSchema, ImageSchema, ImageService, RuntimeService } from './runtime.generated.ts';
-import { readContainers, readImages } from './listed-items.ts';
+import { listedContainers, listedImages } from './listed-items.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -23,7 +23,7 @@ async function connected(
     router.service(ImageService, images);
     router.service(RuntimeService, containers);
   });
-  const runtime = new CriRuntime({ endpoint, timeoutMs: 10_000, clock: systemClock, metrics });
+  const runtime = new CriRuntime({ endpoint, timeoutMs: 60_000, clock: systemClock, metrics });
   closers.push(close, () => runtime.close());
   return runtime;
 }
@@ -41,7 +41,7 @@ describe('CriRuntime', () => {
       pinned: true,
     });
     const bytes = toBinary(ImageSchema, said);
-    const [read] = readImages([bytes]);
+    const [read] = listedImages().read([bytes]);
     expect([read!.id, read!.runtimeHandler, read!.size, read!.pinned]).toEqual([
       'a',
       'kata',
@@ -51,7 +51,9 @@ describe('CriRuntime', () => {
     expect([read!.tags, read!.digests]).toEqual([['localhost/a:1', 'localhost/b:ü'], ['localhost/a@sha256:1']]);
     const sizes = [0n, 1n, 127n, 128n, 9_007_199_254_740_993n];
     expect(
-      readImages(sizes.map((size) => toBinary(ImageSchema, image('x', { size })))).map(({ size }) => size),
+      listedImages()
+        .read(sizes.map((size) => toBinary(ImageSchema, image('x', { size }))))
+        .map(({ size }) => size),
     ).toEqual(sizes);
   });
 
@@ -73,7 +75,7 @@ describe('CriRuntime', () => {
       annotations: { 'io.kubernetes.pod.terminationGracePeriod': '30' },
     };
     const read = (more: { readonly imageId?: string; readonly state?: number }) =>
-      readContainers([toBinary(ContainerSchema, create(ContainerSchema, { ...container, ...more }))])[0]!;
+      listedContainers().read([toBinary(ContainerSchema, create(ContainerSchema, { ...container, ...more }))])[0]!;
     const { id, sandboxId, name, attempt, podUid, podName, podNamespace, imageId, runtimeHandler, state } = read({});
     expect({ id, sandboxId, name, attempt, podUid, podName, podNamespace, imageId, runtimeHandler, state }).toEqual({
       id: 'c',
@@ -100,9 +102,9 @@ describe('CriRuntime', () => {
   });
 
   it('NODE-019 takes an item that is no message for a failed call', () => {
-    expect(() => readImages([Uint8Array.of(0x0a, 0xff)])).toThrow('proto: unexpected EOF');
+    expect(() => listedImages().read([Uint8Array.of(0x0a, 0xff)])).toThrow('proto: unexpected EOF');
     // A label whose own length is wrong is found when it is read.
-    const [container] = readContainers([Uint8Array.of(0x42, 0x02, 0x0a, 0x7f)]);
+    const [container] = listedContainers().read([Uint8Array.of(0x42, 0x02, 0x0a, 0x7f)]);
     expect(() => container!.podUid).toThrow(RuntimeCallError);
   });
 

@@ -10,8 +10,7 @@ import {
   type RuntimeSandbox,
   RuntimeCallError,
 } from '../inventory/runtime.ts';
-import { KnownTexts } from './known-texts.ts';
-import { readContainers, readImages, stateOf } from './listed-items.ts';
+import { listedContainers, listedImages, stateOf } from './listed-items.ts';
 import { ImageService as ImageLists, RuntimeService as RuntimeLists } from './lists.generated.ts';
 import { type Image, ImageService, type PodSandbox, RuntimeService } from './runtime.generated.ts';
 import { callError, isMissing, isUnimplemented, UnixGrpc } from './unix-grpc.ts';
@@ -75,7 +74,8 @@ export class CriRuntime implements Runtime {
   readonly #images: Client<typeof ImageService>;
   readonly #runtimeLists: Client<typeof RuntimeLists>;
   readonly #imageLists: Client<typeof ImageLists>;
-  readonly #ids = new KnownTexts();
+  readonly #listedImages = listedImages();
+  readonly #listedContainers = listedContainers();
   readonly #withoutStream = new Set<List>();
   readonly #operations: Counter;
   readonly #errors: Counter;
@@ -142,7 +142,7 @@ export class CriRuntime implements Runtime {
       async function* (this: CriRuntime, options) {
         for await (const { items } of this.#imageLists.streamImages({}, options)) yield items;
       },
-      (items) => readImages(items, this.#ids),
+      (items) => this.#listedImages.read(items),
     );
   }
 
@@ -154,7 +154,7 @@ export class CriRuntime implements Runtime {
       async function* (this: CriRuntime, options) {
         for await (const { items } of this.#runtimeLists.streamContainers({}, options)) yield items;
       },
-      (items) => readContainers(items, this.#ids),
+      (items) => this.#listedContainers.read(items),
     );
   }
 

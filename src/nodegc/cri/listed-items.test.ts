@@ -2,8 +2,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RuntimeCallError } from '../inventory/runtime.ts';
-import { KnownTexts } from './known-texts.ts';
-import { readContainers, readImages } from './listed-items.ts';
+import { listedContainers, listedImages } from './listed-items.ts';
 import { ItemsSchema } from './lists.generated.ts';
 import {
   ContainerSchema,
@@ -58,12 +57,12 @@ const joined = (...parts: readonly (Uint8Array | readonly number[])[]): Uint8Arr
 
 describe('reading lists of a runtime', () => {
   it('NODE-011, 012 reads an image as the generated decoder does, and passes over fields that it does not know', () => {
-    const ids = new KnownTexts();
+    const images = listedImages();
     fc.assert(
       fc.property(image, unknownFields, unknownFields, (fields, before, after) => {
         const bytes = joined(before.flat(), toBinary(ImageSchema, create(ImageSchema, fields)), after.flat());
         const expected = fromBinary(ImageSchema, bytes);
-        const [read] = readImages([bytes], ids);
+        const [read] = images.read([bytes]);
         const { id, runtimeHandler, size, pinned, tags, digests } = read!;
         expect({ id, runtimeHandler, size, pinned, tags, digests }).toEqual({
           id: expected.id,
@@ -78,12 +77,12 @@ describe('reading lists of a runtime', () => {
   });
 
   it('NODE-011, 014, 015 reads a container as the generated decoder does', () => {
-    const ids = new KnownTexts();
+    const containers = listedContainers();
     fc.assert(
       fc.property(container, unknownFields, (fields, after) => {
         const bytes = joined(toBinary(ContainerSchema, create(ContainerSchema, fields)), after.flat());
         const expected = fromBinary(ContainerSchema, bytes);
-        const [read] = readContainers([bytes], ids);
+        const [read] = containers.read([bytes]);
         expect({
           id: read!.id,
           sandboxId: read!.sandboxId,
@@ -120,8 +119,12 @@ describe('reading lists of a runtime', () => {
           create(ListContainersResponseSchema, { containers }),
         );
         const [ids, containerIds] = [
-          readImages(fromBinary(ItemsSchema, imageBytes).items).map(({ id }) => id),
-          readContainers(fromBinary(ItemsSchema, containerBytes).items).map(({ id }) => id),
+          listedImages()
+            .read(fromBinary(ItemsSchema, imageBytes).items)
+            .map(({ id }) => id),
+          listedContainers()
+            .read(fromBinary(ItemsSchema, containerBytes).items)
+            .map(({ id }) => id),
         ];
         expect([ids, containerIds]).toEqual([images.map(({ id }) => id), containers.map(({ id }) => id)]);
       }),
@@ -147,7 +150,11 @@ describe('reading lists of a runtime', () => {
       const within = new Uint8Array(full);
       const part = within.subarray(0, length);
       const theirs = fails(() => fromBinary(ImageSchema, part));
-      const ours = fails(() => readImages([part]).map(({ id, tags, digests }) => [id, tags, digests]));
+      const ours = fails(() =>
+        listedImages()
+          .read([part])
+          .map(({ id, tags, digests }) => [id, tags, digests]),
+      );
       expect([length, ours]).toEqual([length, theirs]);
     }
   });

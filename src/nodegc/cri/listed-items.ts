@@ -1,11 +1,11 @@
-import { ProtobufError, WireReader } from '../../api/codec/protobuf/protobuf-wire.ts';
+import { ProtobufError, type WireReader } from '../../api/codec/protobuf/protobuf-wire.ts';
 import {
   type ContainerState,
   type RuntimeContainer,
   type RuntimeImage,
   RuntimeCallError,
 } from '../inventory/runtime.ts';
-import { KnownTexts } from './known-texts.ts';
+import { KnownItems } from './known-items.ts';
 
 const UID_LABEL = 'io.kubernetes.pod.uid';
 const NAME_LABEL = 'io.kubernetes.pod.name';
@@ -75,13 +75,6 @@ function runtimeHandlerOf(reader: WireReader): string {
   return handler;
 }
 
-function knownText(reader: WireReader, ids: KnownTexts): string {
-  const end = reader.delimited();
-  const text = ids.read(reader.bytes, reader.at, end);
-  reader.at = end;
-  return text;
-}
-
 /** An image of a list. Its names are decoded when they are first read: of thousands of images, few are ever shown. */
 class ListedImage implements RuntimeImage {
   id = '';
@@ -93,13 +86,13 @@ class ListedImage implements RuntimeImage {
   readonly #end: number;
   #names: { readonly tags: string[]; readonly digests: string[] } | undefined;
 
-  constructor(reader: WireReader, ids: KnownTexts) {
+  constructor(reader: WireReader) {
     this.#reader = reader;
     this.#start = reader.at;
     this.#end = reader.end;
     while (reader.more) {
       const tag = reader.tag();
-      if (tag === IMAGE.id) this.id = knownText(reader, ids);
+      if (tag === IMAGE.id) this.id = reader.string();
       else if (tag === IMAGE.size) this.size = reader.uint64();
       else if (tag === IMAGE.pinned) this.pinned = reader.varint() !== 0;
       else if (tag === IMAGE.spec) this.runtimeHandler = runtimeHandlerOf(reader);
@@ -140,17 +133,17 @@ class ListedContainer implements RuntimeContainer {
   readonly #end: number;
   #rest: RestOfContainer | undefined;
 
-  constructor(reader: WireReader, ids: KnownTexts) {
+  constructor(reader: WireReader) {
     this.#reader = reader;
     this.#start = reader.at;
     this.#end = reader.end;
     let imageRef = '';
     while (reader.more) {
       const tag = reader.tag();
-      if (tag === CONTAINER.id) this.id = knownText(reader, ids);
+      if (tag === CONTAINER.id) this.id = reader.string();
       else if (tag === CONTAINER.image) this.runtimeHandler = runtimeHandlerOf(reader);
-      else if (tag === CONTAINER.imageRef) imageRef = knownText(reader, ids);
-      else if (tag === CONTAINER.imageId) this.imageId = knownText(reader, ids);
+      else if (tag === CONTAINER.imageRef) imageRef = reader.string();
+      else if (tag === CONTAINER.imageId) this.imageId = reader.string();
       else if (tag === CONTAINER.state) this.state = stateOf(reader.varint());
       else reader.skip(tag);
     }
@@ -263,32 +256,9 @@ function readEntry(reader: WireReader, map: Record<string, string>): void {
   map[key] = value;
 }
 
-/** Items of an answer in the same memory buffer share one reader. */
-function readItems<T>(items: readonly Uint8Array[], read: (reader: WireReader) => T): T[] {
-  let reader: WireReader | undefined;
-  return items.map((item) => {
-    if (reader === undefined || reader.bytes.buffer !== item.buffer)
-      reader = new WireReader(new Uint8Array(item.buffer));
-    reader.at = item.byteOffset;
-    reader.end = item.byteOffset + item.byteLength;
-    return read(reader);
-  });
-}
+/** Reads lists of messages `runtime.v1.Image`. An image that has not changed since the last list is the same object. */
+export const listedImages = (): KnownItems<RuntimeImage> => new KnownItems((reader) => new ListedImage(reader));
 
-/**
- * @param items one message `runtime.v1.Image` each
- * @param ids ids of earlier lists
- * @throws ProtobufError when an item is not such a message
- */
-export function readImages(items: readonly Uint8Array[], ids = new KnownTexts()): RuntimeImage[] {
-  return readItems(items, (reader) => new ListedImage(reader, ids));
-}
-
-/**
- * @param items one message `runtime.v1.Container` each
- * @param ids ids of earlier lists
- * @throws ProtobufError when an item is not such a message
- */
-export function readContainers(items: readonly Uint8Array[], ids = new KnownTexts()): RuntimeContainer[] {
-  return readItems(items, (reader) => new ListedContainer(reader, ids));
-}
+/** Reads lists of messages `runtime.v1.Container`. A container that has not changed since the last list is the same object. */
+export const listedContainers = (): KnownItems<RuntimeContainer> =>
+  new KnownItems((reader) => new ListedContainer(reader));

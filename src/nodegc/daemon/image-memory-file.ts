@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
-import type { ImageMemory, Inventory } from '../inventory/image-inventory.ts';
+import type { ImageMemory } from '../inventory/image-inventory.ts';
+import type { Inventory } from '../inventory/image-records.ts';
 
 /** The state file cannot be used, so nothing is removed. */
 export class StateFileError extends Error {

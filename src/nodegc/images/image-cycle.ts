@@ -1,4 +1,4 @@
-import type { ImageRecord } from '../inventory/image-inventory.ts';
+import type { ImageRecord } from '../inventory/image-records.ts';
 import type { ProtectionRule } from './protection.ts';
 import { type DiskReading, formatCapacity } from './thresholds.ts';
 

@@ -2,7 +2,8 @@ import { sleep, type Clock } from '../../base/time/clock.ts';
 import { type Logger, silentLogger } from '../../base/logs/logger.ts';
 import { MINUTE } from '../config/go-duration.ts';
 import type { NodeConfiguration } from '../config/node-configuration.ts';
-import { detect, imageKey, type ImageMemory, type ImageRecord, type Inventory } from '../inventory/image-inventory.ts';
+import { detect, imageKey, type ImageMemories } from '../inventory/image-inventory.ts';
+import { type ImageRecord, ImageRecords, type Inventory } from '../inventory/image-records.ts';
 import { type Runtime, RuntimeCallError, type RuntimeContainer } from '../inventory/runtime.ts';
 import type { ImageCycle, ImageCycleResult, ImageOperation, Removal, RemovalOutcome } from './image-cycle.ts';
 import { KubeletImageCycle } from './kubelet-image-cycle.ts';
@@ -27,7 +28,7 @@ export interface ImageManagerOptions {
   readonly clusterLists?: () => readonly ReferencePattern[] | undefined;
   readonly sandboxImage?: string | undefined;
   /** Image ages that an earlier process stored (NODE-210). */
-  readonly memory?: ReadonlyMap<string, ImageMemory>;
+  readonly memory?: ImageMemories;
   /** Called after each removal with its outcome. */
   readonly onRemoval?: (removal: Removal, outcome: RemovalOutcome) => void;
 }
@@ -64,8 +65,8 @@ export class ImageManager {
   readonly #failures = new Map<string, Failure>();
   /** Images that each container mounts, by id of the container. They never change while the container exists. */
   #volumes = new Map<string, readonly string[]>();
-  #inventory: Inventory = new Map();
-  #memory: ReadonlyMap<string, ImageMemory>;
+  #inventory: ImageRecords = ImageRecords.empty;
+  #memory: ImageMemories;
   #startTime: bigint;
   #unreadable: string | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -319,9 +320,7 @@ export class ImageManager {
     if (outcome.outcome !== 'failed') {
       this.#failures.delete(key);
       if (outcome.outcome === 'removed') {
-        const left = new Map(this.#inventory);
-        left.delete(key);
-        this.#inventory = left;
+        this.#inventory = this.#inventory.without(key);
       }
       return;
     }

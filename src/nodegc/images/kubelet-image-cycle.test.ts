@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SECOND } from '../config/go-duration.ts';
-import { detect, type ImageRecord, imageKey } from '../inventory/image-inventory.ts';
+import { detect, imageKey } from '../inventory/image-inventory.ts';
+import type { ImageRecord, Inventory } from '../inventory/image-records.ts';
 import type { RuntimeContainer, RuntimeImage } from '../inventory/runtime.ts';
 import type { ImageCycleResult } from './image-cycle.ts';
 import { imageVectors, type ImageVector, thresholdVectors, type VectorImage } from './image-vectors.fixture.ts';
@@ -33,7 +34,7 @@ function container(imageId: string, more: Partial<RuntimeContainer> = {}): Runti
   };
 }
 
-function inventoryOf(images: readonly VectorImage[]): Map<string, ImageRecord> {
+function inventoryOf(images: readonly VectorImage[]): Inventory {
   return new Map(
     images.map((each): [string, ImageRecord] => {
       const key = imageKey(each.id, each.handler ?? '');
@@ -62,10 +63,7 @@ interface Run {
 /** A disk whose goal is exactly this: all of it is used, and `low` is 0. */
 const diskFor = (goal: number): Required<ImageVector>['disk'] => ({ capacity: goal, available: 0, high: 85, low: 0 });
 
-function run(
-  inventory: Map<string, ImageRecord>,
-  vector: Omit<ImageVector, 'order' | 'age' | 'space' | 'freed' | 'images'>,
-): Run {
+function run(inventory: Inventory, vector: Omit<ImageVector, 'order' | 'age' | 'space' | 'freed' | 'images'>): Run {
   const { disk = diskFor(vector.goal ?? 1), failing = {} } = vector;
   const cycle = new KubeletImageCycle({
     inventory,

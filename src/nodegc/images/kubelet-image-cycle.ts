@@ -1,6 +1,6 @@
 import { formatDuration } from '../config/go-duration.ts';
 import { aggregate } from '../config/validate-configuration.ts';
-import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';
+import type { ImageRecord, Inventory } from '../inventory/image-records.ts';
 import {
   type ImageCycle,
   type ImageCycleResult,

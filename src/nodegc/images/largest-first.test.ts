@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ImageRecord } from '../inventory/image-inventory.ts';
+import type { ImageRecord } from '../inventory/image-records.ts';
 import { LargestFirst } from './largest-first.ts';
 
 function recordOf(key: string, size: bigint, lastUsed: bigint): ImageRecord {

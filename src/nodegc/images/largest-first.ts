@@ -1,4 +1,4 @@
-import type { ImageRecord } from '../inventory/image-inventory.ts';
+import type { ImageRecord } from '../inventory/image-records.ts';
 import { byUse } from './protection.ts';
 
 /** An image with the bytes that it would free, as computed when it was added. */
@@ -16,46 +16,52 @@ export class LargestFirst {
   readonly #bytes: bigint[];
   /** The bytes as numbers, which compare faster. Different byte counts may round to the same number. */
   readonly #rounded: number[];
+  /** Indices into the columns, in the order of the heap. */
+  readonly #heap: number[];
 
   /** @param bytes that each record would free, in the order of `records` */
   constructor(records: readonly ImageRecord[], bytes: readonly bigint[]) {
     this.#records = [...records];
     this.#bytes = [...bytes];
     this.#rounded = bytes.map(Number);
-    for (let index = (records.length >> 1) - 1; index >= 0; index--) this.#down(index);
+    this.#heap = records.map((_, index) => index);
+    for (let at = (records.length >> 1) - 1; at >= 0; at--) this.#down(at, this.#heap[at]!);
   }
 
   peek(): Entry | undefined {
-    const [record] = this.#records;
-    return record && { record, bytes: this.#bytes[0]! };
+    const [top] = this.#heap;
+    return top === undefined ? undefined : { record: this.#records[top]!, bytes: this.#bytes[top]! };
   }
 
   pop(): void {
-    const [record, bytes, rounded] = [this.#records.pop(), this.#bytes.pop(), this.#rounded.pop()];
-    if (record === undefined || this.#records.length === 0) return;
-    this.#place(0, record, bytes!, rounded!);
-    this.#down(0);
+    const last = this.#heap.pop();
+    if (last !== undefined && this.#heap.length > 0) this.#down(0, last);
   }
 
   push(record: ImageRecord, bytes: bigint): void {
-    let index = this.#records.length;
-    this.#place(index, record, bytes, Number(bytes));
-    for (; index > 0; index = (index - 1) >> 1) {
-      const parent = (index - 1) >> 1;
-      if (!this.#before(index, parent)) return;
-      this.#swap(index, parent);
+    const index = this.#records.push(record) - 1;
+    this.#bytes.push(bytes);
+    this.#rounded.push(Number(bytes));
+    let at = this.#heap.push(index) - 1;
+    for (; at > 0; at = (at - 1) >> 1) {
+      const parent = this.#heap[(at - 1) >> 1]!;
+      if (!this.#before(index, parent)) break;
+      this.#heap[at] = parent;
     }
+    this.#heap[at] = index;
   }
 
-  #down(from: number): void {
-    for (let index = from; ;) {
-      let child = 2 * index + 1;
-      if (child >= this.#records.length) return;
-      if (child + 1 < this.#records.length && this.#before(child + 1, child)) child++;
-      if (!this.#before(child, index)) return;
-      this.#swap(index, child);
-      index = child;
+  /** Places an index at this position or below it, where no child comes before it. */
+  #down(from: number, index: number): void {
+    const heap = this.#heap;
+    let at = from;
+    for (let child = 2 * at + 1; child < heap.length; child = 2 * at + 1) {
+      if (child + 1 < heap.length && this.#before(heap[child + 1]!, heap[child]!)) child++;
+      if (!this.#before(heap[child]!, index)) break;
+      heap[at] = heap[child]!;
+      at = child;
     }
+    heap[at] = index;
   }
 
   /** Compares by bytes, then by size, then by last use. An image frees nothing while it shares all its layers: the size breaks that tie. */
@@ -66,17 +72,5 @@ export class LargestFirst {
     const [first, second] = [this.#records[a]!, this.#records[b]!];
     if (first.image.size !== second.image.size) return first.image.size > second.image.size;
     return byUse(first, second) < 0;
-  }
-
-  #swap(a: number, b: number): void {
-    const [record, bytes, rounded] = [this.#records[a]!, this.#bytes[a]!, this.#rounded[a]!];
-    this.#place(a, this.#records[b]!, this.#bytes[b]!, this.#rounded[b]!);
-    this.#place(b, record, bytes, rounded);
-  }
-
-  #place(index: number, record: ImageRecord, bytes: bigint, rounded: number): void {
-    this.#records[index] = record;
-    this.#bytes[index] = bytes;
-    this.#rounded[index] = rounded;
   }
 }

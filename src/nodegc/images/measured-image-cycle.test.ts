@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR, SECOND } from '../config/go-duration.ts';
-import type { ImageRecord } from '../inventory/image-inventory.ts';
+import type { ImageRecord } from '../inventory/image-records.ts';
 import type { ImageCycleResult } from './image-cycle.ts';
 import { MeasuredImageCycle, type MeasuredCycleFacts } from './measured-image-cycle.ts';
 import { SharedBytes } from './shared-bytes.ts';

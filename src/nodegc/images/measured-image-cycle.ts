@@ -1,6 +1,6 @@
 import { formatDuration } from '../config/go-duration.ts';
 import { aggregate } from '../config/validate-configuration.ts';
-import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';
+import type { ImageRecord, Inventory } from '../inventory/image-records.ts';
 import {
   type ImageCycle,
   type ImageCycleResult,
@@ -260,7 +260,9 @@ export class MeasuredImageCycle implements ImageCycle {
     if (this.#shared !== undefined) this.#notRecent = new Map(records.map((record) => [record.key, record]));
     return new LargestFirst(
       records,
-      records.map((record) => this.#bytesOf(record).bytes),
+      this.#shared === undefined
+        ? records.map(({ image }) => image.size)
+        : records.map((record) => this.#bytesOf(record).bytes),
     );
   }
 

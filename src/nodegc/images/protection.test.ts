@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { detect, type Inventory } from '../inventory/image-inventory.ts';
+import { detect } from '../inventory/image-inventory.ts';
+import type { Inventory } from '../inventory/image-records.ts';
 import type { RuntimeContainer, RuntimeImage } from '../inventory/runtime.ts';
 import { ageBegins, type ProtectionFacts, protections } from './protection.ts';
 import { parseReferencePattern, repositoryOf } from './reference-pattern.ts';

@@ -1,4 +1,4 @@
-import type { ImageRecord, Inventory } from '../inventory/image-inventory.ts';
+import type { ImageRecord, Inventory } from '../inventory/image-records.ts';
 import { type ReferencePattern, repositoriesOf, repositoryMatcher } from './reference-pattern.ts';
 
 /** The rule by which an image stays, however full the disk is (NODE-040 to NODE-048). */

@@ -1,4 +1,5 @@
-import { imageKey, type ImageRecord, type Inventory } from '../inventory/image-inventory.ts';
+import { imageKey } from '../inventory/image-inventory.ts';
+import type { ImageRecord, Inventory } from '../inventory/image-records.ts';
 import { meansTag } from './protection.ts';
 import type { ReferencePattern } from './reference-pattern.ts';
 

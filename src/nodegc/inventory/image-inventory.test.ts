@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { detect, type ImageRecord } from './image-inventory.ts';
+import { detect } from './image-inventory.ts';
+import type { Inventory } from './image-records.ts';
 import type { RuntimeContainer, RuntimeImage } from './runtime.ts';
 
 const image = (id: string, more: Partial<RuntimeImage> = {}): RuntimeImage => ({
@@ -26,12 +27,8 @@ const user = (imageId: string): RuntimeContainer => ({
   createdAt: 0n,
   annotations: {},
 });
-const see = (
-  previous: ReadonlyMap<string, ImageRecord>,
-  images: RuntimeImage[],
-  at: bigint,
-  users: RuntimeContainer[] = [],
-) => detect(previous, { images, containers: users, volumes: new Map(), at, now: at + 1n });
+const see = (previous: Inventory, images: RuntimeImage[], at: bigint, users: RuntimeContainer[] = []) =>
+  detect(previous, { images, containers: users, volumes: new Map(), at, now: at + 1n });
 
 describe('the inventory of images', () => {
   it('NODE-031 begins a record at the detection, and marks use after the lists', () => {

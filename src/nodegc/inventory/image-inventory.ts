@@ -1,23 +1,15 @@
+import { type ImageRecord, ImageRecords, type Inventory } from './image-records.ts';
 import type { RuntimeContainer, RuntimeImage } from './runtime.ts';
-
-/** An image with its ages and its users. Times are nanoseconds since the epoch. */
-export interface ImageRecord {
-  /** The id, or `id,handler` where the runtime reports a handler (NODE-030). */
-  readonly key: string;
-  readonly image: RuntimeImage;
-  readonly firstDetected: bigint;
-  /** Undefined when the image was never seen in use. */
-  readonly lastUsed: bigint | undefined;
-  /** Containers that use the image now, running or dead, and containers that mount it. */
-  readonly users: readonly RuntimeContainer[];
-}
-
-export type Inventory = ReadonlyMap<string, ImageRecord>;
 
 /** The part that survives a restart of the daemon (NODE-210). */
 export interface ImageMemory {
   readonly firstDetected: bigint;
   readonly lastUsed: bigint | undefined;
+}
+
+/** Memories by key of the image. An inventory is one. */
+export interface ImageMemories {
+  get(key: string): ImageMemory | undefined;
 }
 
 export interface Sighting {
@@ -66,26 +58,34 @@ function usersByKey({ images, containers, volumes }: Sighting): Map<string, Runt
  * longer listed lose their record, so an image that comes back counts as new.
  * @param memory of an earlier process; counts for images that `previous` does not have
  */
-export function detect(
-  previous: Inventory,
-  sighting: Sighting,
-  memory: ReadonlyMap<string, ImageMemory> = new Map(),
-): Map<string, ImageRecord> {
-  const users = usersByKey(sighting);
-  const records = new Map<string, ImageRecord>();
-  for (const image of sighting.images) {
-    const key = imageKey(image.id, image.runtimeHandler);
-    const known = previous.get(key) ?? memory.get(key);
-    const usedBy = users.get(key) ?? nobody;
-    records.set(key, {
-      key,
-      image,
-      firstDetected: earlier(known?.firstDetected, sighting.at),
-      lastUsed: usedBy.length > 0 ? sighting.now : notAfter(known?.lastUsed, sighting.now),
-      users: usedBy,
-    });
-  }
-  return records;
+export function detect(previous: Inventory, sighting: Sighting, memory: ImageMemories = new Map()): ImageRecords {
+  const base = previous instanceof ImageRecords ? previous : ImageRecords.of(previous.values());
+  const unused = base.next(
+    sighting.images,
+    ({ id, runtimeHandler }) => imageKey(id, runtimeHandler),
+    (image, key, recorded) => {
+      if (recorded !== undefined && isCurrent(recorded, image, sighting)) return recorded;
+      const known = recorded ?? memory.get(key);
+      return {
+        key,
+        image,
+        firstDetected: earlier(known?.firstDetected, sighting.at),
+        lastUsed: notAfter(known?.lastUsed, sighting.now),
+        users: nobody,
+      };
+    },
+  );
+  return unused.updated(usersByKey(sighting), (record, users) => ({ ...record, lastUsed: sighting.now, users }));
+}
+
+/** Whether a new record would be equal: nobody used the unchanged image, and no time is in the future. */
+function isCurrent(record: ImageRecord, image: RuntimeImage, { at, now }: Sighting): boolean {
+  return (
+    record.image === image &&
+    record.users.length === 0 &&
+    record.firstDetected <= at &&
+    (record.lastUsed === undefined || record.lastUsed <= now)
+  );
 }
 
 /** After the clock was set back, a first detection would be in the future. The image then counts as new at this moment. */
