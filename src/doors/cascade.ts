@@ -6,7 +6,6 @@ import { systemRandom } from '../base/random/random.ts';
 import { systemClock } from '../base/time/clock.ts';
 import { awaitCascade, sentenceOf } from '../cascade/delete/await-cascade.ts';
 import { deleteInWaves } from '../cascade/delete/delete-in-waves.ts';
-import { orderPlan } from '../cascade/delete/order-plan.ts';
 import { planAgain } from '../cascade/delete/plan-again.ts';
 import { Dies } from '../cascade/dominators/dies.ts';
 import type { CascadePlan, CascadePolicy } from '../cascade/documents/cascade-plan.ts';
@@ -138,7 +137,8 @@ const FIVE_MINUTES_MS = 5 * 60_000;
 
 /**
  * The plan of deleting these objects: which are deleted, which stay, and why. Changes nothing. Rejects with an Error if an object does not
- * exist or its kind is not served; other unreadable kinds are named in the plan's `incomplete`.
+ * exist, if its kind is not served, or if the objects wait for each other in a circle; other unreadable kinds are named in the plan's
+ * `incomplete`.
  */
 export async function preview(
   client: RestClient,
@@ -147,12 +147,11 @@ export async function preview(
 ): Promise<CascadePlan> {
   const { policy, gracePeriodSeconds, assumeFinalizers = 'removed' } = options;
   const { snapshot, uids } = await readObjects(client, objects);
-  const plan = await previewCascade(client, snapshot, {
+  return previewCascade(client, snapshot, {
     roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
     assumeFinalizers,
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
   });
-  return orderPlan(client, plan);
 }
 
 /** The dependents of an object, or its owners, with the number of objects that die with each. Rejects like {@link preview}. */
@@ -210,9 +209,9 @@ export async function deletePlanned(
   const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
   const now = await planAgain(plan, { client, clock: systemClock, ...grace });
   if (now?.digest !== plan.digest) throw new PlanChangedError(now, undefined);
-  const id = await recordCascade(plan, { client, records, context });
+  const id = await recordCascade(now, { client, records, context });
   const awaiting = { client, clock: systemClock, ...waiting };
-  const waves = await deleteInWaves(plan, awaiting, grace);
+  const waves = await deleteInWaves(now, awaiting, grace);
   if (waves.end !== 'sent') {
     const { end, remaining } = waves;
     const differences = remaining.map(sentenceOf);
@@ -224,7 +223,7 @@ export async function deletePlanned(
     await records.finish(id, { outcome: 'failed', differences: [changed.message ?? 'it changed'] });
     throw new PlanChangedError(undefined, id);
   }
-  const { end, remaining, differences } = await awaitCascade(plan, awaiting);
+  const { end, remaining, differences } = await awaitCascade(now, awaiting);
   await records.finish(id, { outcome: end, ...(differences.length === 0 ? {} : { differences }) });
   return { id, end, remaining: remaining.map(({ ref }) => ref), differences };
 }

@@ -87,7 +87,8 @@ describe('/kubegc/v1', () => {
           },
         ),
       ]);
-    await role('cascade-paths', [paths], ['ada', 'eve']);
+    await role('cascade-paths', [paths], ['ada', 'eve', 'lister']);
+    await role('lister', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }], ['lister']);
     await role(
       'configmaps',
       [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'create', 'update'] }],
@@ -129,12 +130,20 @@ describe('/kubegc/v1', () => {
     }
     throw new Error('it was answered');
   };
-  async function create(name: string, owner?: string, gvr = configMaps): Promise<KubeObject> {
+  async function create(
+    name: string,
+    owner?: string,
+    gvr = configMaps,
+    annotations: Record<string, string> = {},
+  ): Promise<KubeObject> {
     const of =
       owner === undefined ? undefined : await admin.get({ gvr: configMaps, namespace: 'default', name: owner });
     const uid = of?.metadata?.uid;
     const ownerReferences = uid === undefined ? [] : [{ apiVersion: 'v1', kind: 'ConfigMap', name: owner, uid }];
-    const created = await admin.create({ gvr, namespace: 'default' }, { metadata: { name, ownerReferences } });
+    const created = await admin.create(
+      { gvr, namespace: 'default' },
+      { metadata: { name, ownerReferences, annotations } },
+    );
     return { ...created, apiVersion: 'v1', kind: gvr === secrets ? 'Secret' : 'ConfigMap' };
   }
 
@@ -210,6 +219,29 @@ describe('/kubegc/v1', () => {
     expect(await refusal(get(eve, 'explain', { object: 'cm/root' }))).toMatchObject({ code: 403 });
     const report = await get<{ incomplete: { resource: string }[] }>(ada, 'lint', { namespace: 'default' });
     expect(report.incomplete.map(({ resource }) => resource)).toContain('secrets');
+  });
+
+  it('CAS-054 CAS-081 puts the waves of the objects into a plan, for a user who may only list them too, and refuses a circle', async () => {
+    await create('wave-late', undefined, configMaps, { 'kubegc.io/delete-after': 'configmap/wave-early' });
+    await create('wave-early');
+    const lister = admin.through((request, next) =>
+      next({ ...request, headers: { ...request.headers, 'impersonate-user': 'lister' } }),
+    );
+    for (const client of [admin, lister]) {
+      const query = 'object=cm/wave-late&object=cm/wave-early';
+      const { roots } = await get<CascadePlan>(client, `preview?${query}`);
+      expect(roots.map(({ ref, wave }) => [ref.name, wave])).toEqual([
+        ['wave-early', 1],
+        ['wave-late', 2],
+      ]);
+    }
+    await create('circle-a', undefined, configMaps, { 'kubegc.io/delete-after': 'configmap/circle-b' });
+    await create('circle-b', undefined, configMaps, { 'kubegc.io/delete-after': 'configmap/circle-a' });
+    expect(await refusal(get(admin, 'preview?object=cm/circle-a&object=cm/circle-b'))).toEqual({
+      code: 400,
+      reason: 'BadRequest',
+      message: 'each waits for the next to be gone: configmap/circle-a, configmap/circle-b, configmap/circle-a',
+    });
   });
 
   it('CAS-081 takes rights to the path, as for any other path of the server', async () => {

@@ -4,7 +4,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CascadePlan, PlannedObject } from '../documents/cascade-plan.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 import { objectName } from '../preview/object-name.ts';
-import { readPresent } from './read-present.ts';
+import { readPresent } from '../snapshot/read-present.ts';
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2000;

@@ -1,7 +1,7 @@
 import { sleep } from '../../base/time/clock.ts';
 import type { CascadePlan, PlanRoot } from '../documents/cascade-plan.ts';
+import { rootsByWave } from '../preview/order-plan.ts';
 import { type AwaitOptions, type Remaining, stillThere } from './await-cascade.ts';
-import { rootsByWave } from './order-plan.ts';
 import { sendDeletes, type SendOptions, type SentDelete } from './send-deletes.ts';
 
 const PAUSE_MS = 500;

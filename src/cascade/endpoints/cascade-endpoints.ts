@@ -24,6 +24,7 @@ import { explain } from '../explain/explain.ts';
 import { readEvidence } from '../explain/read-evidence.ts';
 import { lintCluster } from '../lint/lint-cluster.ts';
 import { READ_IN_ONE, readObservation } from '../observed/read-observation.ts';
+import { OrderCircleError } from '../preview/order-plan.ts';
 import { previewCascade } from '../preview/preview.ts';
 import type { RecordStore } from '../record/record-store.ts';
 import { findObjects, type ObjectQuery } from '../snapshot/find-objects.ts';
@@ -109,6 +110,7 @@ export class CascadeEndpoints {
     } catch (error) {
       // The server in this process did not answer one of our requests.
       if (error instanceof TransportError) throw newUntypedInternal(messageOf(error));
+      if (error instanceof OrderCircleError) throw newBadRequest(error.message);
       throw error;
     }
   }

@@ -7,6 +7,7 @@ import { simulate, type SimulationRequest } from '../simulate/simulation.ts';
 import { readBodies } from '../snapshot/read-bodies.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { makePlan } from './make-plan.ts';
+import { orderPlan } from './order-plan.ts';
 
 const KINDS: Readonly<Record<BodyNeed['resource'], string>> = {
   pods: 'Pod',
@@ -29,7 +30,8 @@ export function planCascade(
 
 /**
  * Predicts a cascade, and reads full objects that rules need: pods for their nodes and volumes, claims, volumes. If the server refuses, the
- * rules do without them, and the plan's `incomplete` names them.
+ * rules do without them, and the plan's `incomplete` names them. The roots have their waves. Rejects with an OrderCircleError when they wait
+ * for each other.
  */
 export async function previewCascade(
   client: RestClient,
@@ -42,7 +44,7 @@ export async function previewCascade(
     if (needs.length === 0) break;
     await Promise.all(needs.map((need) => readNeed(client, snapshot, need, signal)));
   }
-  return planCascade(snapshot, request).plan;
+  return orderPlan(client, planCascade(snapshot, request).plan, signal);
 }
 
 /** Reads the full objects that a rule needs into the snapshot. A refusal is noted in `incomplete`. */

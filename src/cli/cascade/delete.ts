@@ -11,12 +11,12 @@ import { type Budget, exceededBudget } from '../../cascade/delete/budget.ts';
 import { planAgain } from '../../cascade/delete/plan-again.ts';
 import { planDifference } from '../../cascade/delete/plan-difference.ts';
 import { deleteInWaves } from '../../cascade/delete/delete-in-waves.ts';
-import { rootsByWave } from '../../cascade/delete/order-plan.ts';
 import { sendDeletes } from '../../cascade/delete/send-deletes.ts';
 import type { CascadePlan } from '../../cascade/documents/cascade-plan.ts';
 import { DOCUMENT_API_VERSION } from '../../cascade/documents/document.ts';
 import { namesDigest, shortDigest } from '../../cascade/preview/digest.ts';
 import { objectName } from '../../cascade/preview/object-name.ts';
+import { rootsByWave } from '../../cascade/preview/order-plan.ts';
 import { recordCascade, recordedBy } from '../../cascade/record/record-cascade.ts';
 import type { RecordStore } from '../../cascade/record/record-store.ts';
 import { planText } from '../../cascade/report/plan-text.ts';
@@ -394,10 +394,9 @@ async function savedPlan(file: string, args: readonly string[]): Promise<Cascade
 }
 
 async function planAnew({ client }: ClusterAccess, saved: CascadePlan, terminal: Terminal): Promise<CascadePlan> {
-  const again = await planAgain(saved, { client, clock: systemClock });
-  if (again === undefined)
+  const plan = await inOrder(planAgain(saved, { client, clock: systemClock }));
+  if (plan === undefined)
     throw new CommandError('none of the roots of the plan exists any more', 'There is nothing to delete.');
-  const plan = await inOrder(client, again);
   warnIncomplete(plan, terminal);
   return plan;
 }

@@ -1,10 +1,9 @@
 import { systemClock } from '../../base/time/clock.ts';
 import { grouped } from '../../base/collections/grouped.ts';
 import type { CascadePlan, CascadePolicy } from '../../cascade/documents/cascade-plan.ts';
-import { OrderCircleError, orderPlan } from '../../cascade/delete/order-plan.ts';
-import { DELETE_AFTER } from '../../cascade/delete/waves.ts';
-import type { RestClient } from '../../client/rest/rest-client.ts';
+import { OrderCircleError } from '../../cascade/preview/order-plan.ts';
 import { previewCascade } from '../../cascade/preview/preview.ts';
+import { DELETE_AFTER } from '../../cascade/preview/waves.ts';
 import type { SimulationRequest } from '../../cascade/simulate/simulation.ts';
 import { findObjects } from '../../cascade/snapshot/find-objects.ts';
 import { readSnapshot } from '../../cascade/snapshot/read-snapshot.ts';
@@ -56,15 +55,15 @@ export async function requestedPlan(
     assumeFinalizers: flags.assumeFinalizers,
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
   };
-  const plan = await inOrder(client, await previewCascade(client, snapshot, request));
+  const plan = await inOrder(previewCascade(client, snapshot, request));
   warnIncomplete(plan, terminal);
   return { snapshot, request, plan };
 }
 
-/** The plan with the waves of its roots. Throws a {@link CommandError} when their order goes in a circle. */
-export async function inOrder(client: RestClient, plan: CascadePlan): Promise<CascadePlan> {
+/** The plan that is being made. Rejects with a {@link CommandError} when the order of its roots goes in a circle. */
+export async function inOrder<T extends CascadePlan | undefined>(planning: Promise<T>): Promise<T> {
   try {
-    return await orderPlan(client, plan);
+    return await planning;
   } catch (error) {
     if (!(error instanceof OrderCircleError)) throw error;
     throw new CommandError(

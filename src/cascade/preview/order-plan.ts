@@ -1,8 +1,9 @@
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CascadePlan, PlanRoot } from '../documents/cascade-plan.ts';
-import { objectName } from '../preview/object-name.ts';
+import { readPresent } from '../snapshot/read-present.ts';
+import { objectName } from './object-name.ts';
 import { wavesOf } from './waves.ts';
-import { readPresent } from './read-present.ts';
 
 /** Objects of one request wait for each other, so that none of them can go first. */
 export class OrderCircleError extends Error {
@@ -13,7 +14,7 @@ export class OrderCircleError extends Error {
  * A plan whose roots have their waves, in this order, where their annotations say one (CAS-054); else the plan as it is. Reads the
  * metadata of the roots, unless there is only one. Rejects with an {@link OrderCircleError}.
  */
-export async function orderPlan(client: RestClient, plan: CascadePlan, signal?: AbortSignal): Promise<CascadePlan> {
+export async function orderPlan(client: RestClient, plan: CascadePlan, signal?: AbortNotice): Promise<CascadePlan> {
   if (plan.roots.length < 2) return plan;
   const refs = plan.roots.map(({ ref }) => ref);
   const present = await readPresent(client, refs, signal);
