@@ -78,6 +78,12 @@ describe('waves', () => {
     expect('circle' in alone && alone.circle.map(({ name }) => name)).toEqual(['a', 'a']);
   });
 
+  it('CAS-054 puts an object behind any number of others', () => {
+    const database = root('database', { [APPLY_ORDER]: '2' });
+    const found = wavesOf([root('last', { [APPLY_ORDER]: '1' }), ...Array.from({ length: 600_000 }, () => database)]);
+    expect('waves' in found && found.waves.get('last')).toBe(2);
+  });
+
   it('CAS-054 puts each object behind everything it waits for, in a chain of any length too', () => {
     const long = Array.from({ length: 3000 }, (_, i) => root(`r${i}`, i === 0 ? {} : after(`configmap/r${i - 1}`)));
     expect(wavesAs(...long)['r2999']).toBe(3000);

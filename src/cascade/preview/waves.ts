@@ -34,7 +34,7 @@ export function wavesOf(roots: readonly OrderedRoot[]): Waves {
       const earlier = before.get(step.uid)!;
       const other = earlier[step.next++];
       if (other === undefined) {
-        waves.set(step.uid, 1 + Math.max(0, ...earlier.map((uid) => waves.get(uid)!)));
+        waves.set(step.uid, 1 + earlier.reduce((latest, uid) => Math.max(latest, waves.get(uid)!), 0));
         open.delete(step.uid);
         path.pop();
       } else if (open.has(other)) {

@@ -3,6 +3,7 @@ import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { isForbidden, isNotFound } from '../../api/status-error.ts';
 import { grouped } from '../../base/collections/grouped.ts';
 import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { Semaphore } from '../../base/time/semaphore.ts';
 import { ACCEPT_METADATA_JSON, ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
@@ -11,6 +12,8 @@ import type { ObjectReference } from '../documents/object-reference.ts';
 /** Objects of one collection that are read one by one; more of them are listed. */
 const ONE_BY_ONE = 8;
 const PAGE_SIZE = 500;
+/** Collections that are read at once. */
+const PARALLEL = 16;
 
 /** An object that exists, with its metadata of now. */
 export interface PresentObject {
@@ -28,7 +31,10 @@ export async function readPresent(
   signal: AbortNotice | undefined,
 ): Promise<PresentObject[]> {
   const groups = grouped(refs, ({ apiVersion, resource, namespace }) => `${apiVersion}/${resource}/${namespace ?? ''}`);
-  const found = await Promise.all([...groups.values()].map((group) => inCollection(client, group, signal)));
+  const parallel = new Semaphore({ permits: PARALLEL, maxWaiting: groups.size + 1 });
+  const found = await Promise.all(
+    [...groups.values()].map((group) => parallel.use(() => inCollection(client, group, signal), signal)),
+  );
   return found.flat();
 }
 
