@@ -204,13 +204,18 @@ export function openRecords(folder: string): Records {
 export async function deletePlanned(
   client: RestClient,
   plan: CascadePlan,
-  { records, context = { name: 'kubegc/cascade', server: '' }, gracePeriodSeconds, ...waiting }: DeleteOptions,
+  { records, context = { name: 'kubegc/cascade', server: '' }, gracePeriodSeconds, timeoutMs, signal }: DeleteOptions,
 ): Promise<DeleteResult> {
   const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
   const now = await planAgain(plan, { client, clock: systemClock, ...grace });
   if (now?.digest !== plan.digest) throw new PlanChangedError(now, undefined);
   const id = await recordCascade(now, { client, records, context });
-  const awaiting = { client, clock: systemClock, ...waiting };
+  const awaiting = {
+    client,
+    clock: systemClock,
+    ...(timeoutMs === undefined ? {} : { deadline: systemClock.monotonic() + timeoutMs }),
+    ...(signal === undefined ? {} : { signal }),
+  };
   const waves = await deleteInWaves(now, awaiting, grace);
   if (waves.end !== 'sent') {
     const { end, remaining } = waves;
@@ -221,7 +226,8 @@ export async function deletePlanned(
   const changed = waves.sent.find(({ answer }) => answer === 'changed');
   if (changed !== undefined) {
     await records.finish(id, { outcome: 'failed', differences: [changed.message ?? 'it changed'] });
-    throw new PlanChangedError(undefined, id);
+    const deleted = waves.sent.some(({ answer }) => answer === 'accepted');
+    throw new PlanChangedError(undefined, deleted ? id : undefined);
   }
   const { end, remaining, differences } = await awaitCascade(now, awaiting);
   await records.finish(id, { outcome: end, ...(differences.length === 0 ? {} : { differences }) });

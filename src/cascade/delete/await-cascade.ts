@@ -29,8 +29,8 @@ export interface AwaitOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
-  /** Milliseconds; without it, the wait has no limit. */
-  readonly timeoutMs?: number;
+  /** Monotonic milliseconds of the clock at which the wait is over; without it, the wait has no limit. */
+  readonly deadline?: number | undefined;
   readonly onProgress?: (progress: CascadeProgress) => void;
 }
 
@@ -50,9 +50,8 @@ export function isToGo({ outcome, sequence }: PlannedObject): boolean {
 
 /** Waits until all objects that the plan deletes are gone, then compares the rest with the plan (CAS-050). Never throws for an abort. */
 export async function awaitCascade({ objects }: CascadePlan, options: AwaitOptions): Promise<CascadeEnd> {
-  const { client, clock, signal, timeoutMs, onProgress } = options;
+  const { client, clock, signal, deadline = Number.POSITIVE_INFINITY, onProgress } = options;
   const toGo = objects.filter(isToGo);
-  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() + timeoutMs;
   let remaining: Remaining[] = [];
   let left: readonly ObjectReference[] = toGo.map(({ ref }) => ref);
   try {

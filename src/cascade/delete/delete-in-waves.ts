@@ -1,7 +1,7 @@
 import { sleep } from '../../base/time/clock.ts';
 import type { CascadePlan, PlanRoot } from '../documents/cascade-plan.ts';
 import { rootsByWave } from '../preview/order-plan.ts';
-import { type AwaitOptions, type Remaining, stillThere } from './await-cascade.ts';
+import { type AwaitOptions, isToGo, type Remaining, stillThere } from './await-cascade.ts';
 import { sendDeletes, type SendOptions, type SentDelete } from './send-deletes.ts';
 
 const PAUSE_MS = 500;
@@ -24,8 +24,8 @@ export async function deleteInWaves(
   options: AwaitOptions,
   { from = 'first', ...send }: SendOptions & { readonly from?: 'first' | 'later' } = {},
 ): Promise<WavesEnd> {
-  const { client, clock, signal, timeoutMs, onProgress } = options;
-  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() + timeoutMs;
+  const { client, clock, signal, deadline = Number.POSITIVE_INFINITY, onProgress } = options;
+  const total = plan.objects.filter(isToGo).length;
   let sent: readonly SentDelete[] = [];
   let before: readonly PlanRoot[] = [];
   let remaining: readonly Remaining[] = [];
@@ -34,7 +34,7 @@ export async function deleteInWaves(
       for (;;) {
         remaining = await stillThere(client, refsOf(before), signal);
         if (remaining.length === 0) break;
-        onProgress?.({ done: 0, total: plan.objects.length, waitsFor: remaining[0] });
+        onProgress?.({ done: 0, total, waitsFor: remaining[0] });
         if (clock.monotonic() >= deadline) return { end: 'timedOut', remaining };
         await sleep(clock, PAUSE_MS, signal);
       }

@@ -9,7 +9,6 @@ export interface SendOptions {
   readonly dryRun?: boolean;
   /** `uid`: an object that changed since the plan is deleted all the same. */
   readonly preconditions?: 'uid';
-  readonly signal?: AbortSignal;
 }
 
 /** The outcome of the DELETE of one root. `changed` means that it differs from the object of the plan and was not deleted. */
@@ -28,7 +27,7 @@ export async function sendDeletes(
   roots: readonly PlanRoot[],
   options: SendOptions,
 ): Promise<SentDelete[]> {
-  const { gracePeriodSeconds, dryRun, signal, preconditions } = options;
+  const { gracePeriodSeconds, dryRun, preconditions } = options;
   const sent: SentDelete[] = [];
   for (const root of roots) {
     const { ref, policy, policyFrom } = root;
@@ -46,7 +45,6 @@ export async function sendDeletes(
           ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
           ...(dryRun === true ? { dryRun: ['All'] } : {}),
         },
-        signal === undefined ? {} : { signal },
       );
       sent.push({ root, answer: 'accepted' });
     } catch (error) {

@@ -120,7 +120,7 @@ export function waitFor(id: string, flags: WaitFlags, terminal: Terminal): Promi
         );
       }
       const stop = stopped();
-      const awaiting = { store, id: record.id, terminal, timeoutMs };
+      const awaiting = { store, id: record.id, terminal, deadline: deadlineOf(timeoutMs) };
       if (rootsByWave(record.plan).length > 1) {
         const begun = await inWaves(cluster, record.plan, { ...awaiting, signal: stop, from: 'later' });
         if (begun !== undefined) return begun;
@@ -152,7 +152,7 @@ async function carryOut(
   const id = await recordCascade(plan, { client, records: store, context });
   terminal.stderr(`Recorded ${counted(goes.length, 'object')} as ${id}.\n`);
   const signal = rootsByWave(plan).length > 1 ? stopped() : undefined;
-  const awaiting = { store, id, terminal, timeoutMs };
+  const awaiting = { store, id, terminal, deadline: deadlineOf(timeoutMs) };
   const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
   const ended = await inWaves(cluster, plan, { ...awaiting, signal, ...grace });
   if (ended !== undefined) {
@@ -173,8 +173,13 @@ interface Awaiting {
   readonly store: RecordStore;
   readonly id: string;
   readonly terminal: Terminal;
-  readonly timeoutMs: number | undefined;
+  /** One for the waves and the wait after them; monotonic milliseconds. */
+  readonly deadline: number | undefined;
   readonly signal: AbortSignal;
+}
+
+function deadlineOf(timeoutMs: number | undefined): number | undefined {
+  return timeoutMs === undefined ? undefined : systemClock.monotonic() + timeoutMs;
 }
 
 /** Aborted by Ctrl-C, which then ends the command in order. */
@@ -192,7 +197,7 @@ async function inWaves(
     store,
     id,
     terminal,
-    timeoutMs,
+    deadline,
     signal,
     ...options
   }: Omit<Awaiting, 'signal'> & {
@@ -207,9 +212,9 @@ async function inWaves(
     {
       client,
       clock: systemClock,
+      deadline,
       onProgress: progress.show,
       ...(signal === undefined ? {} : { signal }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
     },
     options,
   );
@@ -243,15 +248,15 @@ async function inWaves(
 async function awaitEnd(
   { client }: ClusterAccess,
   plan: CascadePlan,
-  { store, id, terminal, timeoutMs, signal }: Awaiting,
+  { store, id, terminal, deadline, signal }: Awaiting,
 ): Promise<number> {
   const progress = progressLine(plan, terminal);
   const end = await awaitCascade(plan, {
     client,
     clock: systemClock,
     signal,
+    deadline,
     onProgress: progress.show,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
   progress.end();
   const outcome = end.end === 'asPlanned' ? 'asPlanned' : end.end;
