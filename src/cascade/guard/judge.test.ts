@@ -299,7 +299,13 @@ describe('a budget', () => {
     const child = objects.find(({ metadata }) => metadata?.ownerReferences !== undefined)!;
     const metadata = { ...child.metadata, ownerReferences: [reference('ConfigMap', 'nowhere')] };
     const patched = request('UPDATE', { oldObject: child, object: { ...child, metadata } });
-    expect(ask({ perDelete: 0 }, {}, patched).reason).toBe('exceedsBudget');
+    const refused = ask({ perDelete: 0 }, {}, patched);
+    expect(refused.reason).toBe('exceedsBudget');
+    // Only a DELETE can be agreed to, so that no command to agree is named.
+    expect(refused.message).toMatch(
+      /^configmaps "child" in namespace "shop" is not changed: the budget is exceeded\nDETAIL: .*\nHINT: make fewer objects go/,
+    );
+    expect(refused.message).not.toContain('kubectl annotate');
     expect(ask({ perDelete: 1 }, {}, patched).reason).toBe('withinBudget');
   });
 

@@ -248,15 +248,19 @@ function judgeBudget(
   const exceeded = exceededLimits(budget, extent, spent);
   if (exceeded.length === 0) return allow('withinBudget', { warnings, deletes: extent });
   const digest = approvalDigest(plan);
-  const annotations = request.operation === 'DELETE' ? request.oldObject?.metadata?.annotations : undefined;
-  if (approves(annotations?.[APPROVED_PLAN], digest, now)) {
+  const refused = `${subjectOf(request)} is not ${verbOf(request)}: the budget is exceeded`;
+  if (request.operation !== 'DELETE') {
+    const next = 'make fewer objects go within the hour, or ask for a larger budget; only a deletion can be agreed to.';
+    return deny('exceedsBudget', refused, exceeded, next);
+  }
+  if (approves(request.oldObject?.metadata?.annotations?.[APPROVED_PLAN], digest, now)) {
     return allow('planApproved', { warnings, deletes: extent });
   }
   const approval = `${APPROVED_PLAN}=${digest}.${Math.floor(now / 1000)}`;
   const command = `kubectl annotate --overwrite ${typeAndName(request)} ${approval}`;
   return deny(
     'exceedsBudget',
-    `${subjectOf(request)} is not deleted: the budget is exceeded`,
+    refused,
     exceeded,
     `read the plan with kubectl cascade preview, then agree to it and delete within ten minutes: ${command}`,
   );
