@@ -1,19 +1,13 @@
+import type { UserInfo } from '../apiserver/authentication/user-info.ts';
 import type { Clock } from '../base/time/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import { inProcessTransport } from '../client/http/in-process-transport.ts';
+import { impersonationHeaders } from '../client/kubeconfig/impersonation-headers.ts';
 import type { Interceptor } from '../client/rest/interceptor.ts';
 import { RestClient } from '../client/rest/rest-client.ts';
 
 /** The group that may do everything. */
 export const MASTERS: readonly string[] = ['system:masters'];
-
-/** A user of the API server, as its authenticators name it. */
-interface User {
-  readonly username: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
 
 export interface InProcessClientOptions {
   readonly clock: Clock;
@@ -38,27 +32,16 @@ export function inProcessClient(
  */
 export function clientOfUser(
   handler: HttpHandler,
-  user: User,
+  { username, uid, groups, extra = {} }: UserInfo,
   { clock, userAgent }: Pick<InProcessClientOptions, 'clock' | 'userAgent'>,
 ): RestClient {
   // Nobody may impersonate administrators in every way, and there is nothing to take away from one.
-  if (user.groups.some((group) => MASTERS.includes(group)))
-    return inProcessClient(handler, { clock, userAgent, interceptors: [], username: user.username });
-  const headers = impersonationOf(user);
+  if (groups.some((group) => MASTERS.includes(group)))
+    return inProcessClient(handler, { clock, userAgent, interceptors: [], username });
+  const impersonated = { user: username, groups, extra: new Map(Object.entries(extra)) };
+  const headers = impersonationHeaders({ ...impersonated, ...(uid === undefined ? {} : { uid }) });
   const interceptors: readonly Interceptor[] = [
     (request, next) => next({ ...request, headers: { ...request.headers, ...headers } }),
   ];
   return inProcessClient(handler, { clock, userAgent, interceptors });
-}
-
-function impersonationOf({ username, uid, groups, extra = {} }: User): Record<string, string | readonly string[]> {
-  const extras = Object.entries(extra).map(
-    ([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`.toLowerCase(), values] as const,
-  );
-  return {
-    'impersonate-user': username,
-    ...(uid === undefined ? {} : { 'impersonate-uid': uid }),
-    ...(groups.length === 0 ? {} : { 'impersonate-group': groups }),
-    ...Object.fromEntries(extras),
-  };
 }
