@@ -12,7 +12,9 @@ import { openMemoryStore } from '../apiserver/storage/embedded/memory-store.ts';
 import type { Store } from '../apiserver/storage/interface.ts';
 import { buildControllers } from '../assembly/build-controllers.ts';
 import { pluginsBeside } from '../assembly/default-plugins.ts';
-import { inProcessClient, MASTERS } from '../assembly/in-process-client.ts';
+import { clientOfUser, inProcessClient, MASTERS } from '../assembly/in-process-client.ts';
+import { cascadeHandler } from '../cascade/endpoints/cascade-handler.ts';
+import { CASCADE_PATH } from '../cascade/endpoints/cascade-path.ts';
 import { linkSignals } from '../base/time/abort.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import { systemClock } from '../base/time/clock.ts';
@@ -39,7 +41,6 @@ import {
 } from './actors/controllers.ts';
 import { recordingLogger } from './trace/decision-logger.ts';
 import { areServed, definitionsAmong } from './seed/definitions.ts';
-import { mountCascade } from './mount-cascade.ts';
 import { Faults } from './faults/faults.ts';
 import { FirstSync } from './activity/first-sync.ts';
 import { FormerKinds } from './client/former-kinds.ts';
@@ -265,7 +266,12 @@ export class TestCluster implements AsyncDisposable {
         lifecycle: options.simulate === undefined ? {} : { simulate: options.simulate },
         loading: (load) => activity.during(load),
       });
-      mountCascade(server, { clock, collector });
+      const cascade = cascadeHandler({
+        clientOf: (user) => clientOfUser(server.handler, user, { clock, userAgent: USER_AGENT }),
+        clock,
+        warmGraph: () => collector,
+      });
+      server.mount(CASCADE_PATH, cascade);
       const settler = new Settler({ clock, activity, queues, faults, recorder, collector, timers });
       const running = Promise.all(
         services.map((service) =>

@@ -31,6 +31,8 @@ import { renderKubeconfig } from '../../client/kubeconfig/render-kubeconfig.ts';
 import { requestMetrics } from '../../client/rest/request-metrics.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { DeletionLimits } from '../../collector/breaker/circuit-breaker.ts';
+import { cascadeHandler } from '../../cascade/endpoints/cascade-handler.ts';
+import { CASCADE_PATH } from '../../cascade/endpoints/cascade-path.ts';
 import type { GuardBudget } from '../../cascade/guard/budget.ts';
 import type { GarbageCollector } from '../../collector/garbage-collector.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
@@ -39,7 +41,6 @@ import type { DataDirectory } from './data-directory.ts';
 import type { EtcdSettings } from './etcd-settings.ts';
 import { type Identity, type IdentityOptions, type PreparedIdentity, prepareIdentity } from './identity.ts';
 import { formatHost, type ListenAddress } from '../flags/listen-address.ts';
-import { mountCascade } from './mount-cascade.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { Manifest } from '../flags/manifests.ts';
 import { type OpenedStore, openStore, type StoreKind } from './open-store.ts';
@@ -49,7 +50,7 @@ import { buildControllers, type ControllersOptions } from '../../assembly/build-
 import { RUNNING_CONTROLLERS, runningControllersHandler } from '../../assembly/running-controllers.ts';
 import type { ControllerName } from '../../assembly/controller-names.ts';
 import { pluginsBeside } from '../../assembly/default-plugins.ts';
-import { inProcessClient, MASTERS } from '../../assembly/in-process-client.ts';
+import { clientOfUser, inProcessClient, MASTERS } from '../../assembly/in-process-client.ts';
 import { kubegcVersion, serverVersion } from '../process/version.ts';
 
 export interface ClusterOptions {
@@ -206,13 +207,14 @@ export class Cluster {
           return { status: 200, headers: { 'content-type': contentType }, body: Buffer.from(text) };
         },
       });
-      mountCascade(apiServer, {
+      const recordFolder = directory?.file(RECORDS);
+      const cascade = cascadeHandler({
+        clientOf: (user) => clientOfUser(apiServer.handler, user, { clock, userAgent: USER_AGENT }),
         clock,
-        random,
-        userAgent: USER_AGENT,
-        collector: () => collector.running,
-        recordDir: directory?.file(RECORDS),
+        warmGraph: () => collector.running,
+        records: recordFolder === undefined ? undefined : { folder: recordFolder, random },
       });
+      apiServer.mount(CASCADE_PATH, cascade);
       if (notReady !== undefined) apiServer.addReadyCheck({ name: options.store, check: notReady });
       httpServer = await listenOn(listen, apiServer, identity);
       await Promise.all([apiServer.start(), kept]);
