@@ -31,7 +31,7 @@ import { readSnapshot } from '../cascade/snapshot/read-snapshot.ts';
 import { ResourceCatalogue } from '../cascade/snapshot/resource-catalogue.ts';
 import type { Snapshot } from '../cascade/snapshot/snapshot.ts';
 import { graphDocument } from '../cascade/tree/graph-document.ts';
-import { reach } from '../cascade/tree/reach.ts';
+import { objectsIn, reach } from '../cascade/tree/reach.ts';
 import { planRecordedUndo } from '../cascade/undo/plan-recorded-undo.ts';
 import type { PlannedUndo } from '../cascade/undo/plan-undo.ts';
 import { runUndo } from '../cascade/undo/run-undo.ts';
@@ -185,11 +185,7 @@ export async function lint(client: RestClient, options: LintOptions = {}): Promi
 /** The objects of a namespace, or of the cluster, with their references and how many die with each. */
 export async function graph(client: RestClient, options: { readonly namespace?: string } = {}): Promise<GraphDocument> {
   const snapshot = await readSnapshot({ client, clock: systemClock, detail: 'ages' });
-  const ids: number[] = [];
-  snapshot.graph.forEachNode((id) => {
-    if (options.namespace === undefined || snapshot.graph.identityAt(id).namespace === options.namespace) ids.push(id);
-  });
-  return graphDocument(snapshot, ids, new Dies(snapshot));
+  return graphDocument(snapshot, objectsIn(snapshot.graph, options.namespace), new Dies(snapshot));
 }
 
 /** The records in a folder, which is made with the first of them; the commands of kubectl cascade read the same. */

@@ -13,7 +13,6 @@ import type { Clock } from '../../base/time/clock.ts';
 import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery/discovery.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
-import type { NodeId } from '../../collector/graph/graph.ts';
 import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { CascadePlan } from '../documents/cascade-plan.ts';
 import type { Explanation } from '../documents/explanation.ts';
@@ -34,7 +33,7 @@ import { ResourceCatalogue, resourceName } from '../snapshot/resource-catalogue.
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { warmSnapshot } from '../snapshot/warm-snapshot.ts';
 import { graphDocument } from '../tree/graph-document.ts';
-import { reach, treeTops } from '../tree/reach.ts';
+import { objectsIn, reach, treeTops } from '../tree/reach.ts';
 import { CASCADE_PATH } from './cascade-path.ts';
 import { jsonBody } from './json-body.ts';
 import { hasRight } from './object-rights.ts';
@@ -182,7 +181,7 @@ export class CascadeEndpoints {
     const catalogue = new ResourceCatalogue(await discover(client));
     const snapshot = await this.#read(client, catalogue, namespace === undefined ? [] : [namespace]);
     const { graph } = snapshot;
-    const starts = tops ? treeTops(graph, namespace) : observedIn(graph, namespace);
+    const starts = tops ? treeTops(graph, namespace) : objectsIn(graph, namespace);
     const ids = tops ? reach(graph, starts, { direction, depth }) : starts;
     return graphDocument(snapshot, ids, new Dies(snapshot));
   }
@@ -270,14 +269,6 @@ export class CascadeEndpoints {
 const INDEX = {
   paths: ['explain', 'graph', 'lint', 'log', 'preview', 'undo'].map((name) => `${CASCADE_PATH}/${name}`),
 };
-
-function observedIn(graph: OwnershipGraph, namespace: string | undefined): NodeId[] {
-  const ids: NodeId[] = [];
-  graph.forEachNode((id) => {
-    if (namespace === undefined || graph.identityAt(id).namespace === namespace) ids.push(id);
-  });
-  return ids;
-}
 
 function resourceOf(discovery: DiscoveryResult, type: string): DiscoveredResource {
   const [found] = findResources(discovery, type);

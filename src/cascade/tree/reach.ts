@@ -24,6 +24,15 @@ export function reach(
   return found;
 }
 
+/** The objects of a namespace, or of the cluster; owners that are known from references only are among them. */
+export function objectsIn(graph: Graph, namespace: string | undefined): NodeId[] {
+  const ids: NodeId[] = [];
+  graph.forEachNode((id) => {
+    if (namespace === undefined || graph.identityAt(id).namespace === namespace) ids.push(id);
+  });
+  return ids;
+}
+
 /** Objects that own others and have no existing owner: the tops of the trees of a cluster or namespace. */
 export function treeTops(graph: Graph, namespace: string | undefined): NodeId[] {
   const tops: NodeId[] = [];

@@ -13,7 +13,7 @@ import { readStatuses } from '../../cascade/snapshot/read-statuses.ts';
 import { ResourceCatalogue } from '../../cascade/snapshot/resource-catalogue.ts';
 import type { Snapshot } from '../../cascade/snapshot/snapshot.ts';
 import { graphDocument } from '../../cascade/tree/graph-document.ts';
-import { reach, treeTops } from '../../cascade/tree/reach.ts';
+import { objectsIn, reach, treeTops } from '../../cascade/tree/reach.ts';
 import { discover } from '../../client/discovery/discovery.ts';
 import type { NodeId } from '../../collector/graph/graph.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
@@ -104,10 +104,7 @@ export async function graph(flags: GraphFlags, terminal: Terminal): Promise<numb
   return withCluster(flags, terminal, async (cluster) => {
     const snapshot = await read(cluster, terminal);
     const everywhere = flags.allNamespaces === true;
-    const ids: NodeId[] = [];
-    snapshot.graph.forEachNode((id) => {
-      if (everywhere || snapshot.graph.identityAt(id).namespace === cluster.namespace) ids.push(id);
-    });
+    const ids = objectsIn(snapshot.graph, everywhere ? undefined : cluster.namespace);
     const document = graphDocument(snapshot, ids, new Dies(snapshot));
     if (flags.html === undefined) {
       terminal.stdout(asFormat(document, flags.output ?? 'json'));
