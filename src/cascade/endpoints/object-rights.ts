@@ -30,17 +30,20 @@ export async function hasRight(client: RestClient, right: ObjectRight): Promise<
   }
 }
 
-/** The first right of these that the user does not have; each kind and namespace is asked once. */
+/**
+ * The first right of these that the user does not have; each kind and namespace is asked once.
+ * @param known what earlier calls with the same map were answered
+ */
 export async function missingRight(
   client: RestClient,
   rights: Iterable<ObjectRight>,
+  known = new Map<string, boolean>(),
 ): Promise<ObjectRight | undefined> {
-  const asked = new Set<string>();
   for (const right of rights) {
     const key = `${right.verb} ${right.group}/${right.resource} ${right.namespace ?? ''}`;
-    if (asked.has(key)) continue;
-    asked.add(key);
-    if (!(await hasRight(client, right))) return right;
+    const isAllowed = known.get(key) ?? (await hasRight(client, right));
+    known.set(key, isAllowed);
+    if (!isAllowed) return right;
   }
   return undefined;
 }

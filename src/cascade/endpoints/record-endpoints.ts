@@ -57,20 +57,11 @@ export async function listRecords({ client, records }: RecordCall): Promise<Casc
   const { records: all } = await storeOf(records).list();
   const seesAll = await hasRight(client, { verb: 'get', group: '*', resource: '*' });
   const known = new Map<string, boolean>();
-  const may = async (right: ObjectRight): Promise<boolean> => {
-    const key = `${right.group}/${right.resource} ${right.namespace ?? ''}`;
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const allowed = await hasRight(client, right);
-    known.set(key, allowed);
-    return allowed;
-  };
   const items: Omit<CascadeRecord, 'plan'>[] = [];
   for (const record of all) {
-    let isVisible = true;
-    if (!seesAll) for (const right of readRightsOf(record)) isVisible &&= await may(right);
+    if (!seesAll && (await missingRight(client, readRightsOf(record), known)) !== undefined) continue;
     const { plan: _plan, ...rest } = record;
-    if (isVisible) items.push(rest);
+    items.push(rest);
   }
   return { apiVersion: DOCUMENT_API_VERSION, kind: 'CascadeRecordList', items };
 }
