@@ -1,15 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import { isNotFound, StatusError } from '../../src/api/status-error.ts';
+import type { HttpRequest } from '../../src/base/http-message.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
 import { MemoryLogger } from '../../src/base/logs/memory-logger.ts';
 import { systemRandom } from '../../src/base/random/random.ts';
 import type { CascadePlan } from '../../src/cascade/documents/cascade-plan.ts';
 import type { CascadeRecordList } from '../../src/cascade/documents/cascade-record.ts';
 import type { GraphDocument } from '../../src/cascade/documents/graph-document.ts';
+import { listRecords, undoRecord } from '../../src/cascade/endpoints/record-endpoints.ts';
 import type { UndoResult } from '../../src/cascade/documents/undo-result.ts';
 import { previewCascade } from '../../src/cascade/preview/preview.ts';
 import { RecordStore } from '../../src/cascade/record/record-store.ts';
@@ -365,6 +367,38 @@ describe('/kubegc/v1', () => {
     expect(result).toMatchObject({ summary: { created: 2, failed: 0 }, ownerEdges: { total: 1, valid: 1 } });
     expect(await undo(ada, { id })).toMatchObject({ summary: { created: 0, present: 2 } });
     expect((await records.read(id)).undone).toMatchObject([{ restored: 2 }, { restored: 0 }]);
+  });
+
+  it('CAS-061 CAS-081 answers faults of records with a Status that names no file of the server', async () => {
+    const damaged = await recordAndDelete([await create('damaged')]);
+    await appendFile(join(folder, 'cascades', damaged, 'objects.jsonl'), 'more\n');
+    const other = await recordAndDelete([await create('vanishing')]);
+    const call = { client: admin, clock: systemClock, records };
+    const order = (id: string): HttpRequest => {
+      const body = Buffer.from(JSON.stringify({ id }));
+      return { method: 'POST', target: '/kubegc/v1/undo', headers: {}, body };
+    };
+    // The record vanishes while its object is created.
+    const client = admin.through(async (request, next) => {
+      if (request.method === 'POST' && request.target.includes('/configmaps'))
+        await rm(join(folder, 'cascades', other), { recursive: true });
+      return next(request);
+    });
+    await writeFile(join(folder, 'no-folder'), '');
+    const unreadable = new RecordStore({ folder: join(folder, 'no-folder'), clock: systemClock, random: systemRandom });
+    const said = [
+      await refusal(get(admin, `log/${damaged}`)),
+      await refusal(get(admin, 'log/2')),
+      await refusal(undoRecord({ ...call, client, request: order(other) })),
+      await refusal(listRecords({ ...call, records: unreadable, request: order('') })),
+    ].map(({ code, message }) => `${code} ${message}`);
+    expect(said).toEqual([
+      '500 Internal error occurred: the record is damaged',
+      '400 several records begin with "2"; give more of the id',
+      `404 cascaderecords.kubegc.io "${other}" not found`,
+      '500 Internal error occurred: the records of this server cannot be read',
+    ]);
+    await rm(join(folder, 'cascades', damaged), { recursive: true });
   });
 
   it('CAS-081 creates nothing for a user who may not create every object of a record', async () => {

@@ -1,4 +1,3 @@
-import { isAbortError } from '../../base/time/abort-error.ts';
 import {
   newBadRequest,
   newConflict,
@@ -18,7 +17,7 @@ import { DOCUMENT_API_VERSION } from '../documents/document.ts';
 import type { ConflictPolicy, ManagedPolicy, UndoPlan } from '../documents/undo-plan.ts';
 import type { UndoResult } from '../documents/undo-result.ts';
 import { isOfAnotherCluster } from '../record/cluster-uid.ts';
-import { RecordError } from '../record/record-error.ts';
+import { RecordError, type RecordErrorCode } from '../record/record-error.ts';
 import type { RecordStore } from '../record/record-store.ts';
 import type { RecordedObject } from '../record/recorded-object.ts';
 import { planRecordedUndo } from '../undo/plan-recorded-undo.ts';
@@ -54,7 +53,7 @@ export interface RecordCall {
 
 /** The records whose objects the user may get, newest first (CAS-062). */
 export async function listRecords({ client, records }: RecordCall): Promise<CascadeRecordList> {
-  const { records: all } = await storeOf(records).list();
+  const { records: all } = await fromStore(storeOf(records).list());
   const seesAll = await hasRight(client, { verb: 'get', group: '*', resource: '*' });
   const known = new Map<string, boolean>();
   const items: Omit<CascadeRecord, 'plan'>[] = [];
@@ -101,7 +100,7 @@ export async function undoRecord(call: RecordCall): Promise<UndoPlan | UndoResul
   try {
     const result = await runUndo(planned, { client, clock });
     const { created: restored, left, conflict: conflicts } = result.summary;
-    await store.noteUndo(record.id, { restored, left, conflicts });
+    await fromStore(store.noteUndo(record.id, { restored, left, conflicts }), record.id);
     return result;
   } catch (error) {
     if (!(error instanceof UndoConflictError)) throw error;
@@ -130,8 +129,8 @@ async function readable(
   client: RestClient,
   { store, discovery }: { readonly store: RecordStore; readonly discovery: DiscoveryResult },
 ): Promise<{ readonly record: CascadeRecord; readonly objects: readonly RecordedObject[] }> {
-  const record = await fromStore(store.read(id));
-  const objects = await fromStore(store.objects(record.id));
+  const record = await fromStore(store.read(id), id);
+  const objects = await fromStore(store.objects(record.id), record.id);
   await requireRights(client, [...readRightsOf(record), ...objectRightsOf(objects, 'get', discovery)], record.id);
   return { record, objects };
 }
@@ -145,21 +144,28 @@ async function requireRights(client: RestClient, rights: readonly ObjectRight[],
   throw newForbidden(RECORDS, id, `it has objects of ${what}${where}, which you may not ${verb}`);
 }
 
-/** A RecordError becomes the Status that says the same. */
-async function fromStore<T>(read: Promise<T>): Promise<T> {
+/** Faults of records, as users see them: messages of the store name files of the server, which are nobody's business. */
+const FAULTS: Readonly<Record<Exclude<RecordErrorCode, 'notFound' | 'ambiguous'>, string>> = {
+  damaged: 'the record is damaged',
+  laterVersion: 'a later version of kubegc wrote the record',
+  unreadable: 'the records of this server cannot be read',
+  unwritable: 'the records of this server cannot be written',
+  key: 'the key of the Secrets in the record is missing or wrong',
+  changed: 'an object changed while it was read',
+};
+
+/** A RecordError becomes the Status of its code. @param id as the user gave it */
+async function fromStore<T>(work: Promise<T>, id = ''): Promise<T> {
   try {
-    return await read;
+    return await work;
   } catch (error) {
-    if (isAbortError(error) || !(error instanceof RecordError)) throw error;
-    if (error.code === 'notFound') throw newNotFound(RECORDS, idIn(error.message));
-    if (error.code === 'ambiguous') throw newBadRequest(idMessage(error.message));
-    throw newInternalError(error.message);
+    if (!(error instanceof RecordError)) throw error;
+    if (error.code === 'notFound') throw newNotFound(RECORDS, id);
+    if (error.code === 'ambiguous')
+      throw newBadRequest(`several records begin with ${JSON.stringify(id)}; give more of the id`);
+    throw newInternalError(FAULTS[error.code]);
   }
 }
-
-/** Messages of the store end with its folder, which is nobody's business. */
-const idMessage = (message: string): string => message.replace(/ in \/.*$/s, '');
-const idIn = (message: string): string => /"([^"]*)"/.exec(message)?.[1] ?? '';
 
 function orderOf({ body, headers }: HttpRequest): UndoOrder {
   const type = headers['content-type'];

@@ -19,7 +19,8 @@ export type RecordErrorCode =
   | 'damaged'
   /** Written by a later version of kubegc. */
   | 'laterVersion'
-  /** The directory of records cannot be written. */
+  /** The directory of records cannot be read, or not written. */
+  | 'unreadable'
   | 'unwritable'
   /** The key of the Secrets is missing or wrong. */
   | 'key'

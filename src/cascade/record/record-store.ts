@@ -286,7 +286,7 @@ export class RecordStore implements RecordWriter {
       return await this.#files.list(this.#folder);
     } catch (error) {
       if (isCode(error, 'ENOENT')) return [];
-      throw new RecordError('notFound', `cannot read ${this.#folder}: ${wordsOf(error)}`, 'Check --record-dir.', {
+      throw new RecordError('unreadable', `cannot read ${this.#folder}: ${wordsOf(error)}`, 'Check --record-dir.', {
         cause: error,
       });
     }
