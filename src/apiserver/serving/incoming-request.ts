@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { BodyReader } from './request-body.ts';
 import type { HttpHeaders, HttpRequest } from '../../base/http-message.ts';
 
@@ -45,6 +46,8 @@ export class IncomingRequest implements HttpRequest {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      // A handler may send many requests of its own at once, and each of them listens.
+      setMaxListeners(0, this.#controller.signal);
       if (this.#aborted) this.#controller.abort();
     }
     return this.#controller.signal;

@@ -7,6 +7,7 @@ import {
   newPathNotFound,
   newUntypedInternal,
 } from '../../api/status-error.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -72,7 +73,11 @@ interface Call {
   readonly request: HttpRequest;
   readonly client: RestClient;
   readonly query: URLSearchParams;
+  /** Aborted when the caller goes away. */
+  readonly signal: AbortNotice | undefined;
 }
+
+type Reader = Pick<Call, 'client' | 'signal'>;
 
 const SCOPE = ['object', 'namespace'] as const;
 const MOST_SECONDS = 2 ** 31;
@@ -96,7 +101,8 @@ export class CascadeEndpoints {
     const [before = '', name = '', id, ...rest] = page.split('/');
     if (before !== '' || rest.length > 0 || (id !== undefined && name !== 'log' && !(name === '' && id === '')))
       throw newPathNotFound();
-    const call = { request, client: this.#options.clientOf(user), query: new URLSearchParams(search) };
+    const { signal } = request;
+    const call = { request, client: this.#options.clientOf(user), query: new URLSearchParams(search), signal };
     const document = this.#answerTo(name, id);
     if (document === undefined) throw newPathNotFound();
     if (request.method !== document.method) throw newMethodNotSupported();
@@ -146,14 +152,14 @@ export class CascadeEndpoints {
     }
   }
 
-  async #preview({ client, query, request: { signal } }: Call): Promise<CascadePlan> {
+  async #preview({ client, query, signal }: Call): Promise<CascadePlan> {
     const parameters = new Parameters(query, [...SCOPE, 'cascade', 'gracePeriodSeconds', 'assumeFinalizers']);
     const policy = parameters.policy();
     const gracePeriodSeconds = parameters.wholeNumber('gracePeriodSeconds', { least: 0, most: MOST_SECONDS });
     const assumeFinalizers = parameters.oneOf('assumeFinalizers', ['removed', 'kept'], 'removed');
     const objects = parameters.objects();
     if (objects.length === 0) throw newBadRequest('give object=TYPE/NAME, for example object=deployments.apps/web');
-    const { snapshot, uids } = await this.#named(client, objects, parameters.text('namespace'));
+    const { snapshot, uids } = await this.#named({ client, signal }, objects, parameters.text('namespace'));
     return previewCascade(
       client,
       snapshot,
@@ -166,7 +172,7 @@ export class CascadeEndpoints {
     );
   }
 
-  async #graph({ client, query }: Call): Promise<GraphDocument> {
+  async #graph({ client, query, signal }: Call): Promise<GraphDocument> {
     const parameters = new Parameters(query, [...SCOPE, 'direction', 'depth', 'tops']);
     const direction = parameters.oneOf('direction', ['down', 'up'], 'down');
     const depth = parameters.wholeNumber('depth', { least: 1, most: 1e9 }) ?? Number.POSITIVE_INFINITY;
@@ -174,24 +180,24 @@ export class CascadeEndpoints {
     const namespace = parameters.text('namespace');
     const objects = parameters.objects();
     if (objects.length > 0) {
-      const { snapshot, uids } = await this.#named(client, objects, namespace);
+      const { snapshot, uids } = await this.#named({ client, signal }, objects, namespace);
       const starts = uids.map((uid) => snapshot.graph.find(uid));
       return graphDocument(snapshot, reach(snapshot.graph, starts, { direction, depth }), new Dies(snapshot));
     }
-    const catalogue = new ResourceCatalogue(await discover(client));
-    const snapshot = await this.#read(client, catalogue, namespace === undefined ? [] : [namespace]);
+    const catalogue = new ResourceCatalogue(await discover(client, { signal }));
+    const snapshot = await this.#read({ client, signal }, catalogue, namespace === undefined ? [] : [namespace]);
     const { graph } = snapshot;
     const starts = tops ? treeTops(graph, namespace) : objectsIn(graph, namespace);
     const ids = tops ? reach(graph, starts, { direction, depth }) : starts;
     return graphDocument(snapshot, ids, new Dies(snapshot));
   }
 
-  async #explain({ client, query, request: { signal } }: Call): Promise<Explanation> {
+  async #explain({ client, query, signal }: Call): Promise<Explanation> {
     const parameters = new Parameters(query, SCOPE);
     const [object, ...others] = parameters.objects();
     if (object === undefined || others.length > 0)
       throw newBadRequest('explain is about one object; give object=TYPE/NAME');
-    const discovery = await discover(client);
+    const discovery = await discover(client, { signal });
     const resource = resourceOf(discovery, object.type);
     const { name } = object;
     const namespace = namespaceOf(resource, parameters.text('namespace'));
@@ -208,14 +214,14 @@ export class CascadeEndpoints {
     throw newForbidden(resource, name, unread.reason);
   }
 
-  async #lint({ client, query, request: { signal } }: Call): Promise<LintReport> {
+  async #lint({ client, query, signal }: Call): Promise<LintReport> {
     const parameters = new Parameters(query, ['namespace', 'olderThanSeconds']);
     const seconds = parameters.wholeNumber('olderThanSeconds', { least: 0, most: MOST_SECONDS }) ?? FIVE_MINUTES_S;
     const namespace = parameters.text('namespace');
     const observation = await readObservation({
       client,
       clock: this.#options.clock,
-      discovery: await discover(client),
+      discovery: await discover(client, { signal }),
       ...(namespace === undefined ? {} : { namespace }),
       ...(signal === undefined ? {} : { signal }),
     });
@@ -224,11 +230,11 @@ export class CascadeEndpoints {
 
   /** The objects, all of which must be there. */
   async #named(
-    client: RestClient,
+    { client, signal }: Reader,
     objects: readonly TypedName[],
     namespace: string | undefined,
   ): Promise<{ readonly snapshot: Snapshot; readonly uids: readonly string[] }> {
-    const catalogue = new ResourceCatalogue(await discover(client));
+    const catalogue = new ResourceCatalogue(await discover(client, { signal }));
     const queries = objects.map(({ type, name }): ObjectQuery & { readonly name: string } => {
       const resource = resourceOf(catalogue.discovery, type);
       if (
@@ -240,7 +246,9 @@ export class CascadeEndpoints {
       const within = namespaceOf(resource, namespace);
       return { resource, name, ...(within === undefined ? {} : { namespace: within }) };
     });
-    const snapshot = await this.#read(client, catalogue, [...new Set(queries.flatMap((each) => each.namespace ?? []))]);
+    const snapshot = await this.#read({ client, signal }, catalogue, [
+      ...new Set(queries.flatMap((each) => each.namespace ?? [])),
+    ]);
     const found = await findObjects(client, snapshot, queries);
     const missing = queries.find((_, i) => found[i]!.length === 0);
     if (missing === undefined) return { snapshot, uids: [...new Set(found.flat())] };
@@ -251,18 +259,22 @@ export class CascadeEndpoints {
   }
 
   /** From the collector's graph for a user who may list everything, else from lists with the user's rights. */
-  async #read(client: RestClient, catalogue: ResourceCatalogue, namespaces: readonly string[]): Promise<Snapshot> {
+  async #read(
+    { client, signal }: Reader,
+    catalogue: ResourceCatalogue,
+    namespaces: readonly string[],
+  ): Promise<Snapshot> {
     const { clock, warmGraph } = this.#options;
     const warm = warmGraph();
-    if (warm !== undefined && (await hasRight(client, { verb: 'list', group: '*', resource: '*' }))) {
+    if (warm !== undefined && (await hasRight(client, { verb: 'list', group: '*', resource: '*' }, signal))) {
       // The watches of this process deliver earlier writes within this turn.
       await new Promise<void>((turn) => clock.defer(turn));
       const graph = warm.currentGraph;
       const isComplete = catalogue.deletable.every((each) => warm.follows(apiVersionOf(each), each.kind));
       if (graph !== undefined && isComplete && catalogue.discovery.failedGroupVersions.size === 0)
-        return await warmSnapshot({ client, catalogue, graph, now: clock.now() });
+        return await warmSnapshot({ client, catalogue, graph, now: clock.now(), signal });
     }
-    return await readSnapshot({ client, clock, catalogue, detail: 'ages', namespaces });
+    return await readSnapshot({ client, clock, catalogue, detail: 'ages', namespaces, signal });
   }
 }
 

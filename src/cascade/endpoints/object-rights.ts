@@ -1,4 +1,5 @@
 import { StatusError } from '../../api/status-error.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
 const REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' };
@@ -13,7 +14,7 @@ export interface ObjectRight {
 }
 
 /** Whether the user of the client has a right, as the API server decides it. A user who may not ask has none. */
-export async function hasRight(client: RestClient, right: ObjectRight): Promise<boolean> {
+export async function hasRight(client: RestClient, right: ObjectRight, signal?: AbortNotice): Promise<boolean> {
   const { verb, group, resource, namespace } = right;
   const resourceAttributes = { verb, group, resource, ...(namespace === undefined ? {} : { namespace }) };
   const body = {
@@ -22,7 +23,7 @@ export async function hasRight(client: RestClient, right: ObjectRight): Promise<
     spec: { resourceAttributes },
   };
   try {
-    const review = await client.create({ gvr: REVIEWS }, body);
+    const review = await client.create({ gvr: REVIEWS }, body, { signal });
     return (review['status'] as { readonly allowed?: boolean } | undefined)?.allowed === true;
   } catch (error) {
     if (error instanceof StatusError && error.code === 403) return false;

@@ -1,5 +1,6 @@
 import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
 import { isForbidden, isGone, StatusError } from '../../api/status-error.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
@@ -27,7 +28,7 @@ const MAX_RESTARTS = 1;
 export interface ReadSnapshotOptions {
   readonly client: RestClient;
   readonly clock: Clock;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortNotice | undefined;
   /** `ages` also keeps the creation times; `protections` the metadata of objects with the guard's annotations. */
   readonly detail?: 'ages' | 'protections';
   /** The resources to read; by default those of discovery. */
@@ -44,11 +45,10 @@ export interface ReadSnapshotOptions {
 export async function readSnapshot(options: ReadSnapshotOptions): Promise<Snapshot> {
   const { client, clock, signal } = options;
   const readAt = clock.now();
-  const catalogue =
-    options.catalogue ?? new ResourceCatalogue(await discover(client, signal === undefined ? {} : { signal }));
+  const catalogue = options.catalogue ?? new ResourceCatalogue(await discover(client, { signal }));
   const reading = new Reading(options, catalogue);
   const inFlight = new Semaphore({ permits: PARALLEL });
-  await Promise.all(catalogue.deletable.map((resource) => inFlight.use(() => reading.list(resource))));
+  await Promise.all(catalogue.deletable.map((resource) => inFlight.use(() => reading.list(resource), signal)));
   const { graph, kept, created, incomplete } = reading;
   const unread = [...catalogue.discovery.failedGroupVersions].map(([groupVersion, error]) => ({
     resource: groupVersion,
@@ -162,7 +162,7 @@ class Reading {
       }),
       query,
       accept: ACCEPT_METADATA_LIST,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     const monitored = this.#catalogue.monitored(resource);
     const decoder = listDecoder(headerOf(headers, 'content-type'), (bytes, start, end) =>

@@ -5,6 +5,7 @@ import {
   parseGroupVersion,
 } from '../../api/meta/group-version-kind.ts';
 import { isForbidden, isNotFound } from '../../api/status-error.ts';
+import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
 import { asError } from '../../base/errors/thrown.ts';
 import { DecodeError } from '../codec/decode-error.ts';
@@ -45,7 +46,7 @@ export interface DiscoveryResult {
 }
 
 export interface DiscoveryOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortNotice | undefined;
   /** Timeout of each request; 32 s in client-go. */
   readonly timeoutMs?: number;
 }
