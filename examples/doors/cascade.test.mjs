@@ -10,6 +10,7 @@ import {
   explainObject,
   graph,
   lint,
+  lintManifests,
   openRecords,
   PlanChangedError,
   planRelink,
@@ -76,4 +77,15 @@ test('a plan is carried out while it holds, with a record, and taken back', asyn
   assert.deepEqual((await planRelink(client)).objects, []);
   const names = (await graph(client, { namespace: 'default' })).nodes.map(({ ref }) => ref.name);
   assert.ok(names.includes('settings'));
+});
+
+test('manifests are checked without a cluster, with the rights that blockOwnerDeletion needs', () => {
+  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'u', blockOwnerDeletion: true };
+  const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings', ownerReferences: [owner] } };
+  const { findings } = lintManifests([manifest], { now: Date.now() });
+  assert.deepEqual(
+    findings.map(({ code }) => code),
+    ['uidInManifest', 'blockOwnerDeletionRight'],
+  );
+  assert.match(findings[1].fix, /resources: \["deployments\/finalizers"\]/);
 });

@@ -320,6 +320,9 @@ const nameOf = ({ namespace, name }: NamedObject): string => (namespace === unde
 
 const plural = ({ group, resource }: DiscoveredResource): string => (group === '' ? resource : `${resource}.${group}`);
 
+export { lintManifests } from '../cascade/lint/lint-manifests.ts';
+export type { ManifestKind, ManifestOptions } from '../cascade/lint/lint-manifests.ts';
+export type { KubeObject } from '../api/meta/object-meta.ts';
 export type { CascadePlan, CascadePolicy } from '../cascade/documents/cascade-plan.ts';
 export type { Explanation } from '../cascade/documents/explanation.ts';
 export type { GraphDocument } from '../cascade/documents/graph-document.ts';

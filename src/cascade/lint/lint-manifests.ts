@@ -1,4 +1,5 @@
-import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import { builtinResources } from '../../api/kinds/builtin-resources.ts';
+import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
 import { DOCUMENT_API_VERSION } from '../documents/document.ts';
@@ -9,21 +10,30 @@ import { finding } from './lint-cluster.ts';
 
 /** A kind from the table of built-in kinds, or from a definition among the manifests. */
 export interface ManifestKind {
+  /** Plural: `configmaps`. */
   readonly resource: string;
+  /** Whether its objects are in namespaces. */
   readonly namespaced: boolean;
 }
 
+/** The input of a lint of manifests, besides them. */
 export interface ManifestOptions {
-  /** Built-in kinds. Definitions among the manifests are added. */
-  readonly kindOf: (apiVersion: string, kind: string) => ManifestKind | undefined;
+  /** Default: the built-in kinds. Definitions among the manifests are added. */
+  readonly kindOf?: (apiVersion: string, kind: string) => ManifestKind | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-type Kinds = ManifestOptions['kindOf'];
+type Kinds = NonNullable<ManifestOptions['kindOf']>;
 
-/** Problems of ownership that manifests show without a cluster (CAS-041): wrong references, and missing rights for `blockOwnerDeletion`. */
-export function lintManifests(objects: readonly KubeObject[], { kindOf, now }: ManifestOptions): LintReport {
+/**
+ * Problems of ownership that manifests show without a cluster (CAS-041): wrong references, and missing rights for `blockOwnerDeletion`, with
+ * the rule that a role needs. Pure.
+ */
+export function lintManifests(
+  objects: readonly KubeObject[],
+  { kindOf = builtInKinds(), now }: ManifestOptions,
+): LintReport {
   const kinds = withDefinitions(objects, kindOf);
   const findings: LintFinding[] = [];
   for (const object of objects) for (const each of objectFindings(object, { objects, kinds })) findings.push(each);
@@ -152,6 +162,16 @@ function isGranted(objects: readonly KubeObject[], group: string, resource: stri
       resources.some((each) => ['*', '*/finalizers', `${resource}/finalizers`].includes(each)) &&
       verbs.some((each) => each === '*' || each === 'update'),
   );
+}
+
+function builtInKinds(): Kinds {
+  const kinds = new Map<string, ManifestKind>(
+    builtinResources().map(({ group, version, kind, resource, namespaced }) => [
+      `${apiVersionOf({ group, version })}/${kind}`,
+      { resource, namespaced },
+    ]),
+  );
+  return (apiVersion, kind) => kinds.get(`${apiVersion}/${kind}`);
 }
 
 function withDefinitions(objects: readonly KubeObject[], kindOf: Kinds): Kinds {

@@ -1,9 +1,7 @@
-import { builtinResources } from '../../api/kinds/builtin-resources.ts';
-import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import type { LintReport } from '../../cascade/documents/lint-report.ts';
 import { lintCluster } from '../../cascade/lint/lint-cluster.ts';
-import { lintManifests, type ManifestKind } from '../../cascade/lint/lint-manifests.ts';
+import { lintManifests } from '../../cascade/lint/lint-manifests.ts';
 import { readObservation } from '../../cascade/observed/read-observation.ts';
 import { discover } from '../../client/discovery/discovery.ts';
 import { durationOf } from '../flags/duration-flag.ts';
@@ -39,15 +37,9 @@ export async function lint(flags: LintFlags, terminal: Terminal): Promise<number
     });
   }
   const manifests = await readManifests(filename);
-  const kinds = new Map<string, ManifestKind>(
-    builtinResources().map(({ group, version, kind, resource, namespaced }) => [
-      `${apiVersionOf({ group, version })}/${kind}`,
-      { resource, namespaced },
-    ]),
-  );
   const report = lintManifests(
     manifests.map(({ object }) => object),
-    { kindOf: (apiVersion, kind) => kinds.get(`${apiVersion}/${kind}`), now: systemClock.now() },
+    { now: systemClock.now() },
   );
   return print(report, { flags, terminal, where: counted(manifests.length, 'manifest') });
 }
