@@ -1,6 +1,6 @@
 import { createClient, type Client } from '@connectrpc/connect';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { callError, UnixGrpc } from '../cri/unix-grpc.ts';
+import { callError, isUnimplemented, UnixGrpc } from '../cri/unix-grpc.ts';
 import { Containers } from './containers.generated.ts';
 import { Content } from './content.generated.ts';
 import { type Image, Images, type Timestamp } from './images.generated.ts';
@@ -50,11 +50,15 @@ export interface LeaseEntry {
   readonly resources: readonly { readonly type: string; readonly id: string }[];
 }
 
-/** Everything that containerd keeps for Kubernetes. Sizes in bytes. */
-export interface ContainerdContent {
+/** The images that containerd keeps for Kubernetes, with their pieces. Sizes in bytes. */
+export interface ImageContent {
   readonly blobs: readonly Blob[];
   readonly snapshots: readonly Snapshot[];
   readonly images: readonly ImageEntry[];
+}
+
+/** Everything that containerd keeps for Kubernetes: also the holders of pieces that belong to no image. */
+export interface ContainerdContent extends ImageContent {
   readonly containers: readonly ContainerEntry[];
   readonly leases: readonly LeaseEntry[];
 }
@@ -92,35 +96,42 @@ export class ContainerdReader {
   }
 
   /**
-   * A piece that is being pulled always appears with its holder. For that, pieces are read before their holders, and leases before images
-   * and containers: a lease ends only after an image or a container has taken over its pieces.
+   * Reads the images and their pieces. Images are read before their pieces, so every image that was there when the read began comes with all
+   * of them, also while another image is being pulled.
    * @returns undefined when the runtime is not containerd
    * @throws RuntimeCallError when it does not answer
    */
-  async read(): Promise<ContainerdContent | undefined> {
-    const options = { headers: NAMESPACE, timeoutMs: this.#timeoutMs };
-    try {
-      const blobs: Blob[] = [];
-      for await (const { info } of this.#content.list({}, options)) for (const each of info) blobs.push(each);
-      const snapshotters = new Set(blobs.flatMap(({ labels }) => Object.keys(labels).flatMap(snapshotterOf)));
+  async read(): Promise<ImageContent | undefined> {
+    return await ifContainerd(async () => {
+      const images = await this.#readImages();
+      const blobs = await this.#readBlobs();
+      return { images, blobs, snapshots: await this.#readAllSnapshots(snapshottersOf(blobs)) };
+    });
+  }
+
+  /**
+   * Reads the images and also all other holders of pieces. A piece that is being pulled always appears with its holder. For that, pieces are
+   * read before their holders, and leases before images and containers: a lease ends only after an image or a container has taken over its
+   * pieces.
+   * @returns undefined when the runtime is not containerd
+   * @throws RuntimeCallError when it does not answer
+   */
+  async readWithHolders(): Promise<ContainerdContent | undefined> {
+    return await ifContainerd(async () => {
+      const blobs = await this.#readBlobs();
+      const snapshotters = snapshottersOf(blobs);
       for (const { snapshotter } of await this.#readContainers()) if (snapshotter !== '') snapshotters.add(snapshotter);
-      let snapshots: Snapshot[] = [];
-      for (const snapshotter of snapshotters) snapshots = [...snapshots, ...(await this.#readSnapshots(snapshotter))];
+      const snapshots = await this.#readAllSnapshots(snapshotters);
       const leases = await this.#readLeases();
-      const { images } = await this.#images.list({}, options);
-      const containers = await this.#readContainers();
-      return { blobs, snapshots, leases, images: images.map(entryOf), containers };
-    } catch (error) {
-      if (error instanceof ConnectError && error.code === Code.Unimplemented) return undefined;
-      throw callError('containerd_content', error);
-    }
+      const images = await this.#readImages();
+      return { blobs, snapshots, leases, images, containers: await this.#readContainers() };
+    });
   }
 
   /** Reads only the names of images. Empty when the runtime is not containerd. @throws RuntimeCallError */
   async readEntries(): Promise<ImageEntry[]> {
     try {
-      const { images } = await this.#images.list({}, { headers: NAMESPACE, timeoutMs: this.#timeoutMs });
-      return images.map(entryOf);
+      return await this.#readImages();
     } catch (error) {
       if (error instanceof ConnectError && error.code === Code.Unimplemented) return [];
       throw callError('containerd_images', error);
@@ -148,6 +159,18 @@ export class ContainerdReader {
     }
   }
 
+  async #readBlobs(): Promise<Blob[]> {
+    const blobs: Blob[] = [];
+    const answers = this.#content.list({}, { headers: NAMESPACE, timeoutMs: this.#timeoutMs });
+    for await (const { info } of answers) for (const each of info) blobs.push(each);
+    return blobs;
+  }
+
+  async #readImages(): Promise<ImageEntry[]> {
+    const { images } = await this.#images.list({}, { headers: NAMESPACE, timeoutMs: this.#timeoutMs });
+    return images.map(entryOf);
+  }
+
   async #readContainers(): Promise<ContainerEntry[]> {
     const { containers } = await this.#containers.list({}, { headers: NAMESPACE, timeoutMs: this.#timeoutMs });
     return containers;
@@ -166,6 +189,13 @@ export class ContainerdReader {
       }
     }
     return entries;
+  }
+
+  async #readAllSnapshots(snapshotters: Iterable<string>): Promise<Snapshot[]> {
+    const snapshots: Snapshot[] = [];
+    for (const snapshotter of snapshotters)
+      for (const each of await this.#readSnapshots(snapshotter)) snapshots.push(each);
+    return snapshots;
   }
 
   async #readSnapshots(snapshotter: string): Promise<Snapshot[]> {
@@ -203,10 +233,24 @@ export class ContainerdReader {
   }
 }
 
+async function ifContainerd<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isUnimplemented(error)) return undefined;
+    throw callError('containerd_content', error);
+  }
+}
+
 function entryOf({ name, target, labels, createdAt, updatedAt }: Image): ImageEntry {
   const time = (at: Timestamp | undefined): bigint => (at?.seconds ?? 0n) * 1_000_000_000n + BigInt(at?.nanos ?? 0);
   const [created, updated] = [time(createdAt), time(updatedAt)];
   return { name, target: target?.digest ?? '', labels, writtenAt: created > updated ? created : updated };
+}
+
+/** The snapshotters of all images: the labels of their blobs name them. */
+function snapshottersOf(blobs: readonly Blob[]): Set<string> {
+  return new Set(blobs.flatMap(({ labels }) => Object.keys(labels).flatMap(snapshotterOf)));
 }
 
 function snapshotterOf(label: string): string[] {

@@ -1,5 +1,5 @@
 import { SharedBytes } from '../images/shared-bytes.ts';
-import type { Blob, ContainerdContent } from './containerd-content.ts';
+import type { Blob, ImageContent } from './containerd-content.ts';
 
 /** An image record that containerd keeps but the runtime interface does not show: nobody can remove it by name (NODE-229). */
 export interface StrandedImageRecord {
@@ -31,7 +31,7 @@ function closure(target: string, blobs: ReadonlyMap<string, Blob>): string[] {
  * Finds out which layers and blobs each image holds (NODE-202), from the labels by which containerd itself decides what is garbage.
  * @param listed ids of the images that the runtime interface shows: digests of their configurations
  */
-export function modelContent(content: ContainerdContent, listed: ReadonlySet<string>): ContentModel {
+export function modelContent(content: ImageContent, listed: ReadonlySet<string>): ContentModel {
   const blobs = new Map(content.blobs.map((blob) => [blob.digest, blob]));
   const snapshots = new Map(content.snapshots.map((each) => [each.name, each]));
   const sizes = new Map<string, bigint>();

@@ -175,10 +175,10 @@ export class NodeCollection {
    * @throws RuntimeCallError
    */
   async readDead(): Promise<readonly DeadPiece[]> {
-    const first = await this.#reader?.read();
+    const first = await this.#reader?.readWithHolders();
     const found = first === undefined ? [] : deadPieces(first);
     if (found.length === 0) return [];
-    const second = await this.#reader!.read();
+    const second = await this.#reader!.readWithHolders();
     const still = new Set((second === undefined ? [] : deadPieces(second)).map(({ kind, name }) => `${kind} ${name}`));
     const dead: DeadPiece[] = [];
     for (const piece of found.filter(({ kind, name }) => still.has(`${kind} ${name}`))) {
