@@ -264,6 +264,24 @@ describe('node collection as a service', () => {
       await it.end();
     });
 
+    it.each([
+      ['in a dry run, in which a pass frees nothing', { dryRun: true }],
+      ['when images are not collected at all', { imageGCHighThresholdPercent: 100 }],
+    ])('NODE-223 begins no pass for events %s', async (_, more) => {
+      const it = start('standalone', { ...settings, ...more }, (node) => {
+        image(node, 'i0', 500);
+        node.otherBytes = 500;
+      });
+      await it.pass(1000);
+      const before = times(it.node.calls, 'listImages');
+      for (let event = 0; event < 25; event++) {
+        it.node.emitEvent();
+        await it.pass(1000);
+      }
+      expect([before, times(it.node.calls, 'listImages'), times(it.node.calls, 'containerEvents')]).toEqual([1, 1, 0]);
+      await it.end();
+    });
+
     it('NODE-223 reads no events beside a kubelet, for which they are, and none of a runtime that has none', async () => {
       const beside = start('besideKubelet', settings);
       await beside.pass(1000);

@@ -97,9 +97,11 @@ export class NodeDaemon implements Service {
     images.loopStarts();
     const loops = [this.#imageLoop(signal)];
     if (mode !== 'besideKubelet') loops.push(this.#loop(signal, () => this.#containerTurn(signal)));
-    if (mode === 'standalone' && !configuration.dryRun)
-      loops.push(this.#loop(signal, () => this.#pressureTurn(signal)));
-    if (mode === 'standalone' && configuration.accounting === 'measured') loops.push(this.#followEvents(signal));
+    const removes = mode === 'standalone' && !configuration.dryRun;
+    if (removes) loops.push(this.#loop(signal, () => this.#pressureTurn(signal)));
+    // In a dry run, and where no image is collected, the disk stays full after a pass, so each event would start another one.
+    const reactsToEvents = removes && configuration.accounting === 'measured' && imageLoopRuns(configuration);
+    if (reactsToEvents) loops.push(this.#followEvents(signal));
     const stopped = new Promise<void>((settle) => {
       if (signal.aborted) settle();
       else signal.addEventListener('abort', () => settle(), { once: true });
