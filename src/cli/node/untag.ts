@@ -27,9 +27,23 @@ export async function untag(flags: PruneFlags, terminal: Terminal): Promise<numb
     }
     const stale = await collection.readStaleTags();
     const untagged: string[] = [];
-    const kept: string[] = [];
+    let [left, failure]: [number, unknown] = [0, undefined];
     if (flags.confirm === true) {
-      for (const each of stale) ((await collection.untag(each)) ? untagged : kept).push(each.tag);
+      for (const each of stale) {
+        try {
+          if (await collection.untag(each)) {
+            untagged.push(each.tag);
+            if (!json) terminal.stdout(`removed the tag ${each.tag}\n`);
+          } else {
+            left++;
+            terminal.stderr(`left ${each.tag}: it may no longer be removed\n`);
+          }
+        } catch (error) {
+          // The report of the tags that were removed before comes first.
+          failure = error;
+          break;
+        }
+      }
     }
     if (json) {
       const items = stale.map(({ tag, imageId, stays }) => ({ tag, imageId, stays, removed: untagged.includes(tag) }));
@@ -37,7 +51,6 @@ export async function untag(flags: PruneFlags, terminal: Terminal): Promise<numb
       terminal.stdout(`${JSON.stringify(document, undefined, 2)}\n`);
     } else if (stale.length === 0) terminal.stdout('There are no stale tags.\n');
     else if (flags.confirm === true) {
-      for (const tag of untagged) terminal.stdout(`removed the tag ${tag}\n`);
       terminal.stdout(`Removed ${counted(untagged.length, 'tag')}; every image stays.\n`);
     } else {
       const rows = stale.map(({ tag, imageId, stays }) => [tag, imageId.slice(0, 19), stays.join(', ')]);
@@ -45,8 +58,8 @@ export async function untag(flags: PruneFlags, terminal: Terminal): Promise<numb
         `Would remove ${counted(stale.length, 'tag')}; every image stays:\n\n${textTable(['TAG', 'IMAGE', 'STAYS AS'], rows)}`,
       );
     }
-    for (const tag of kept) terminal.stderr(`left ${tag}: a container or a pod uses the image by it now\n`);
-    if (flags.confirm === true) return kept.length === 0 ? EXIT_DONE : EXIT_ERROR;
+    if (failure !== undefined) throw failure;
+    if (flags.confirm === true) return left === 0 ? EXIT_DONE : EXIT_ERROR;
     if (flags.dryRun === true || stale.length === 0) return EXIT_DONE;
     terminal.stderr('Nothing was removed. Give --confirm to remove this, or --dry-run to only look.\n');
     return EXIT_REFUSED;

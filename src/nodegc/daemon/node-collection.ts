@@ -212,7 +212,7 @@ export class NodeCollection {
   }
 
   /**
-   * Removes a tag if this is still allowed; its image stays. False if a container or pod now uses the image by this tag.
+   * Removes a tag if this is still allowed; its image stays. False if it may no longer be removed.
    * @throws RuntimeCallError
    */
   async untag({ tag }: StaleTag): Promise<boolean> {

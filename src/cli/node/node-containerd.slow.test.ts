@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { afterEach, describe, expect, it } from 'vitest';
+import { SimulatedContainerd } from '../../nodegc/containerd/containerd.fixture.ts';
+import { runtimeOf } from '../../nodegc/cri/runtime.fixture.ts';
+import { run } from '../program.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+/** Runs `kubegc node` against this containerd. */
+async function kubegcWith(containerd: SimulatedContainerd) {
+  const directory = await mkdtemp(join(tmpdir(), 'kgn-'));
+  const { endpoint, close } = await runtimeOf(containerd.routes);
+  closers.push(() => rm(directory, { recursive: true }), close);
+  return async (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> => {
+    let [out, err] = ['', ''];
+    const terminal = {
+      stdout: (text: string) => void (out += text),
+      stderr: (text: string) => void (err += text),
+      columns: 100,
+    };
+    const more = ['--container-runtime-endpoint', endpoint, '--state-file', join(directory, 'state.json')];
+    return { code: await run(['node', ...args, ...more], terminal), out, err };
+  };
+}
+
+describe('kubegc node prune --untag-only', () => {
+  const stale = (): SimulatedContainerd => {
+    const containerd = new SimulatedContainerd();
+    for (const tag of ['2', '3', '4'])
+      containerd.images.push({ name: `team/app:${tag}`, target: { digest: 'manifest' } });
+    return containerd;
+  };
+  const broken = (): SimulatedContainerd => {
+    const containerd = stale();
+    containerd.before = (call) => {
+      if (call === 'delete team/app:3') throw new ConnectError('the disk is read-only', Code.Internal);
+    };
+    return containerd;
+  };
+
+  it('NODE-226 reports the tags that it removed before a removal failed', async () => {
+    const kubegc = await kubegcWith(broken());
+    const said = await kubegc('prune', '--untag-only', '--confirm');
+    expect(said).toMatchObject({
+      code: 1,
+      out: 'removed the tag team/app:2\nRemoved 1 tag; every image stays.\n',
+      err: expect.stringContaining('the disk is read-only'),
+    });
+  });
+
+  it('NODE-226 prints a whole document when a removal failed', async () => {
+    const kubegc = await kubegcWith(broken());
+    const { code, out, err } = await kubegc('prune', '--untag-only', '--confirm', '-o', 'json');
+    const { items } = JSON.parse(out) as { items: { tag: string; removed: boolean }[] };
+    expect(items.map(({ tag, removed }) => [tag, removed])).toEqual([
+      ['team/app:2', true],
+      ['team/app:3', false],
+      ['team/app:4', false],
+    ]);
+    expect([code, err]).toEqual([1, expect.stringContaining('the disk is read-only')]);
+  });
+
+  it('NODE-226 leaves a tag that may no longer be removed, and says so', async () => {
+    const containerd = stale();
+    containerd.before = (call) => {
+      // Another program removes this tag meanwhile.
+      if (call === 'delete team/app:2') containerd.images.splice(3, 1);
+    };
+    const kubegc = await kubegcWith(containerd);
+    expect(await kubegc('prune', '--untag-only', '--confirm')).toEqual({
+      code: 1,
+      out: 'removed the tag team/app:2\nremoved the tag team/app:4\nRemoved 2 tags; every image stays.\n',
+      err: 'left team/app:3: it may no longer be removed\n',
+    });
+  });
+});
