@@ -80,3 +80,19 @@ describe('kubegc node prune --untag-only', () => {
     });
   });
 });
+
+describe('kubegc node, of containerd', () => {
+  it.each([
+    [true, ['plan']],
+    [true, ['status', '-o', 'json']],
+    [true, ['prune', '--dry-run', '-o', 'json']],
+    [false, ['prune', '--dry-run']],
+    [false, ['why', 'team/app:1']],
+    [false, ['repair', '--stranded']],
+  ])('NODE-220 reads the holders of all pieces only to show dead ones: %s for %j', async (reads, args) => {
+    const containerd = new SimulatedContainerd();
+    const kubegc = await kubegcWith(containerd);
+    expect(await kubegc(...args)).toMatchObject({ code: 0, err: '' });
+    expect([containerd.calls.includes('leases'), containerd.calls.includes('containers')]).toEqual([reads, reads]);
+  });
+});

@@ -11,16 +11,19 @@ export interface PlanFlags extends NodeFlags {
   readonly containers?: boolean;
 }
 
-/** The removals of one pass on this node, as a document. */
+/**
+ * The removals of one pass on this node, as a document.
+ * @param parts `containers`: plan containers too; `dead`: find dead snapshots and blobs too, which lists everything that containerd keeps
+ */
 export async function readPlan(
   node: OpenNode,
   operation: ImageOperation,
-  withContainers: boolean,
+  parts: { readonly containers: boolean; readonly dead: boolean },
 ): Promise<NodePlanDocument> {
   const { collection, configuration } = node;
   try {
     const images = await collection.images.plan(operation);
-    const containers = withContainers ? await collection.containers.plan() : undefined;
+    const containers = parts.containers ? await collection.containers.plan() : undefined;
     const { name, version } = collection.info;
     return planDocument({
       runtime: { name, version, endpoint: configuration.containerRuntimeEndpoint },
@@ -29,7 +32,7 @@ export async function readPlan(
       images,
       containers,
       stranded: collection.stranded,
-      dead: await collection.readDead(),
+      dead: parts.dead ? await collection.readDead() : [],
     });
   } catch (error) {
     throw asCommandError(error, configuration);
@@ -40,7 +43,7 @@ export async function readPlan(
 export async function plan(flags: PlanFlags, terminal: Terminal): Promise<number> {
   const node = await openNode(flags, terminal, { byHand: true });
   try {
-    const document = await readPlan(node, 'garbageCollect', flags.containers === true);
+    const document = await readPlan(node, 'garbageCollect', { containers: flags.containers === true, dead: true });
     if (flags.output === 'json') terminal.stdout(`${JSON.stringify(document, undefined, 2)}\n`);
     else {
       const now = Date.now();

@@ -56,7 +56,7 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
   try {
     const operation = low === undefined ? 'deleteUnused' : 'garbageCollect';
     if (flags.confirm !== true) {
-      const document = await readPlan(node, operation, flags.containers === true);
+      const document = await readPlan(node, operation, { containers: flags.containers === true, dead: json });
       if (json) terminal.stdout(`${JSON.stringify(document, undefined, 2)}\n`);
       else terminal.stdout(`${diskText(document)}\n${removalText(document, Date.now())}${containerText(document)}`);
       if (flags.dryRun === true) return EXIT_DONE;

@@ -16,7 +16,7 @@ export async function repair(flags: RepairFlags, terminal: Terminal): Promise<nu
   if (flags.stranded !== true) throw new CommandError('nothing to repair was named', 'Give --stranded.');
   const node = await openNode(flags, terminal, { byHand: true });
   try {
-    const document = await readPlan(node, 'garbageCollect', false);
+    const document = await readPlan(node, 'garbageCollect', { containers: false, dead: false });
     const { stranded } = node.collection;
     if (stranded.length === 0) {
       terminal.stdout('There are no stranded image records.\n');

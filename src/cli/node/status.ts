@@ -17,7 +17,7 @@ export interface StatusFlags extends PlanFlags {
 export async function status(flags: StatusFlags, terminal: Terminal): Promise<number> {
   const node = await openNode(flags, terminal, { byHand: true });
   try {
-    const document = await readPlan(node, 'deleteUnused', true);
+    const document = await readPlan(node, 'deleteUnused', { containers: true, dead: true });
     const kubelet = (await findKubelet()) ?? null;
     const sum = (list: readonly { readonly sizeBytes: number }[]): number =>
       list.reduce((total, each) => total + each.sizeBytes, 0);

@@ -20,7 +20,7 @@ type Found = NodePlanDocument['remove'][number] | NodePlanDocument['keep'][numbe
 export async function why(reference: string, flags: PlanFlags, terminal: Terminal): Promise<number> {
   const node = await openNode(flags, terminal, { byHand: true });
   try {
-    const document = await readPlan(node, 'garbageCollect', false);
+    const document = await readPlan(node, 'garbageCollect', { containers: false, dead: false });
     const pattern = parseReferencePattern(reference);
     const matches = (each: ImageDocument): boolean =>
       pattern.matches({
