@@ -1,4 +1,5 @@
 import { type Clock, sleepUnlessAborted } from '../../base/time/clock.ts';
+import { linkSignals, untilAborted } from '../../base/time/abort.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
 import type { Service } from '../../base/service.ts';
@@ -102,11 +103,7 @@ export class NodeDaemon implements Service {
     // In a dry run, and where no image is collected, the disk stays full after a pass, so each event would start another one.
     const reactsToEvents = removes && configuration.accounting === 'measured' && imageLoopRuns(configuration);
     if (reactsToEvents) loops.push(this.#followEvents(signal));
-    const stopped = new Promise<void>((settle) => {
-      if (signal.aborted) settle();
-      else signal.addEventListener('abort', () => settle(), { once: true });
-    });
-    await stopped;
+    await untilAborted(signal);
     // Waits for requests that were sent to the runtime, and sends no new ones.
     if (!(await images.drain())) {
       logger.error('a removal of an image is still under way after 2 minutes, leaving it to the runtime');
@@ -125,12 +122,9 @@ export class NodeDaemon implements Service {
   async #imageLoop(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const pauseMs = await this.#imageTurn(signal);
-      const woken = new AbortController();
-      const wake = (): void => woken.abort();
-      this.#wakeImages = wake;
-      signal.addEventListener('abort', wake, { once: true });
-      if (!signal.aborted) await sleepUnlessAborted(this.#options.clock, pauseMs, woken.signal);
-      signal.removeEventListener('abort', wake);
+      using pause = linkSignals(signal);
+      this.#wakeImages = () => pause.abort();
+      await sleepUnlessAborted(this.#options.clock, pauseMs, pause.signal);
     }
   }
 
