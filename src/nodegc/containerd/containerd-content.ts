@@ -1,6 +1,5 @@
 import { createClient, type Client } from '@connectrpc/connect';
-import { Code, ConnectError } from '@connectrpc/connect';
-import { callError, isUnimplemented, UnixGrpc } from '../cri/unix-grpc.ts';
+import { callError, isMissing, isUnimplemented, UnixGrpc } from '../cri/unix-grpc.ts';
 import { Containers } from './containers.generated.ts';
 import { Content } from './content.generated.ts';
 import { type Image, Images, type Timestamp } from './images.generated.ts';
@@ -133,7 +132,7 @@ export class ContainerdReader {
     try {
       return await this.#readImages();
     } catch (error) {
-      if (error instanceof ConnectError && error.code === Code.Unimplemented) return [];
+      if (isUnimplemented(error)) return [];
       throw callError('containerd_images', error);
     }
   }
@@ -143,19 +142,28 @@ export class ContainerdReader {
     try {
       await this.#images.delete({ name, sync: true }, { headers: NAMESPACE });
     } catch (error) {
-      if (error instanceof ConnectError && error.code === Code.NotFound) return;
+      if (isMissing(error)) return;
       throw callError('containerd_remove_image', error);
     }
   }
 
   /** Current size of one snapshot in bytes; 0 when it no longer exists. @throws RuntimeCallError */
   async readSize(snapshotter: string, key: string): Promise<bigint> {
-    const options = { headers: NAMESPACE, timeoutMs: this.#timeoutMs };
     try {
-      return (await this.#snapshots.usage({ snapshotter, key }, options)).size;
+      return (await this.#usage(snapshotter, key)) ?? 0n;
     } catch (error) {
-      if (error instanceof ConnectError && error.code === Code.NotFound) return 0n;
       throw callError('containerd_content', error);
+    }
+  }
+
+  /** Undefined when the snapshot no longer exists. */
+  async #usage(snapshotter: string, key: string): Promise<bigint | undefined> {
+    try {
+      return (await this.#snapshots.usage({ snapshotter, key }, { headers: NAMESPACE, timeoutMs: this.#timeoutMs }))
+        .size;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
     }
   }
 
@@ -185,7 +193,7 @@ export class ContainerdReader {
         entries.push({ id, labels, resources: (await this.#leases.listResources({ id }, options)).resources });
       } catch (error) {
         // The lease ended between the two calls, so an image or a container holds its pieces now.
-        if (!(error instanceof ConnectError && error.code === Code.NotFound)) throw error;
+        if (!isMissing(error)) throw error;
       }
     }
     return entries;
@@ -213,14 +221,8 @@ export class ContainerdReader {
     });
     const ask = async (): Promise<void> => {
       for (let next = unknown.pop(); next !== undefined; next = unknown.pop()) {
-        const { name } = next;
-        try {
-          const { size } = await this.#snapshots.usage({ snapshotter, key: name }, options);
-          sizes.set(name, size);
-        } catch (error) {
-          // The snapshot was removed after the list was read.
-          if (!(error instanceof ConnectError && error.code === Code.NotFound)) throw error;
-        }
+        const size = await this.#usage(snapshotter, next.name);
+        if (size !== undefined) sizes.set(next.name, size);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, ask));
