@@ -2,6 +2,7 @@ import { createClient, type Client } from '@connectrpc/connect';
 import { callError, isMissing, isUnimplemented, UnixGrpc } from '../cri/unix-grpc.ts';
 import { Containers } from './containers.generated.ts';
 import { Content } from './content.generated.ts';
+import { gcReferences } from './gc-labels.ts';
 import { type Image, Images, type Timestamp } from './images.generated.ts';
 import { Leases } from './leases.generated.ts';
 import { Snapshots } from './snapshots.generated.ts';
@@ -67,7 +68,6 @@ const COMMITTED = 3;
 const NAMESPACE = { 'containerd-namespace': 'k8s.io' };
 /** At most this many requests for snapshot sizes run at once. */
 const AT_ONCE = 16;
-const SNAPSHOT_LABEL = /^containerd\.io\/gc\.ref\.snapshot\.(.+)$/;
 
 /** Reads containerd's own services, which answer on the same socket. The size of a layer never changes, so it is requested once. */
 export class ContainerdReader {
@@ -252,11 +252,9 @@ function entryOf({ name, target, labels, createdAt, updatedAt }: Image): ImageEn
 
 /** The snapshotters of all images: the labels of their blobs name them. */
 function snapshottersOf(blobs: readonly Blob[]): Set<string> {
-  return new Set(blobs.flatMap(({ labels }) => Object.keys(labels).flatMap(snapshotterOf)));
-}
-
-function snapshotterOf(label: string): string[] {
-  const name = SNAPSHOT_LABEL.exec(label)?.[1];
-  // The second label for the same snapshotter has a number after the name.
-  return name === undefined ? [] : [name.replace(/[./].*$/, '')];
+  return new Set(
+    blobs.flatMap(({ labels }) =>
+      gcReferences(labels).flatMap((each) => (each.kind === 'snapshot' ? [each.snapshotter] : [])),
+    ),
+  );
 }

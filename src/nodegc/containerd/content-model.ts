@@ -1,5 +1,6 @@
 import { SharedBytes } from '../images/shared-bytes.ts';
 import type { Blob, ImageContent } from './containerd-content.ts';
+import { gcReferences } from './gc-labels.ts';
 
 /** An image record that containerd keeps but the runtime interface does not show: nobody can remove it by name (NODE-229). */
 export interface StrandedImageRecord {
@@ -13,16 +14,11 @@ export interface ContentModel {
   readonly stranded: readonly StrandedImageRecord[];
 }
 
-const CONTENT_LABEL = /^containerd\.io\/gc\.ref\.content(?:\.|$)/;
-const SNAPSHOT_LABEL = /^containerd\.io\/gc\.ref\.snapshot\./;
-
 /** Digests of the blob itself and of all blobs that it refers to, directly or through others. */
 function closure(target: string, blobs: ReadonlyMap<string, Blob>): string[] {
   const seen = new Set<string>([target]);
   for (const digest of seen) {
-    for (const [label, value] of Object.entries(blobs.get(digest)?.labels ?? {})) {
-      if (CONTENT_LABEL.test(label)) seen.add(value);
-    }
+    for (const each of gcReferences(blobs.get(digest)?.labels ?? {})) if (each.kind === 'blob') seen.add(each.digest);
   }
   return [...seen].filter((digest) => blobs.has(digest));
 }
@@ -50,8 +46,8 @@ export function modelContent(content: ImageContent, listed: ReadonlySet<string>)
     const held = [
       ...digests.map((digest) => `blob:${digest}`),
       ...digests.flatMap((digest) =>
-        Object.entries(blobs.get(digest)?.labels ?? {}).flatMap(([label, top]) =>
-          SNAPSHOT_LABEL.test(label) ? chain(top) : [],
+        gcReferences(blobs.get(digest)?.labels ?? {}).flatMap((each) =>
+          each.kind === 'snapshot' ? chain(each.key) : [],
         ),
       ),
     ];

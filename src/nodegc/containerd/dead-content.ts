@@ -1,4 +1,5 @@
 import type { ContainerdContent } from './containerd-content.ts';
+import { type GcLabels, gcReferences, hasBackReference, isFlat, ROOT_LABEL } from './gc-labels.ts';
 
 /** A snapshot or blob that containerd keeps although no image, container or lease needs it (NODE-220). */
 export interface DeadPiece {
@@ -13,24 +14,13 @@ export interface DeadPiece {
   readonly keptBy: string | undefined;
 }
 
-const ROOT_LABEL = 'containerd.io/gc.root';
-const FLAT_LABEL = 'containerd.io/gc.flat';
-/** Prefix of labels that name an object which keeps the piece. */
-const BACK_REFERENCE = 'containerd.io/gc.bref.';
-const CONTENT_LABEL = /^containerd\.io\/gc\.ref\.content(?:[./]|$)/;
-const SNAPSHOT_LABEL = /^containerd\.io\/gc\.ref\.snapshot\.([^./]+)/;
-
-type Labels = Readonly<Record<string, string>>;
-
 const blobId = (digest: string): string => `blob ${digest}`;
 const snapshotId = (snapshotter: string, key: string): string => `snapshot ${snapshotter} ${key}`;
 
-function labelledIds(labels: Labels): string[] {
-  return Object.entries(labels).flatMap(([label, value]) => {
-    if (CONTENT_LABEL.test(label)) return [blobId(value)];
-    const snapshotter = SNAPSHOT_LABEL.exec(label)?.[1];
-    return snapshotter === undefined ? [] : [snapshotId(snapshotter, value)];
-  });
+function labelledIds(labels: GcLabels): string[] {
+  return gcReferences(labels).map((each) =>
+    each.kind === 'blob' ? blobId(each.digest) : snapshotId(each.snapshotter, each.key),
+  );
 }
 
 function leasedId({ type, id }: { readonly type: string; readonly id: string }): string {
@@ -43,7 +33,7 @@ function leasedId({ type, id }: { readonly type: string; readonly id: string }):
  */
 export function deadPieces(content: ContainerdContent): DeadPiece[] {
   const { blobs, snapshots, images, containers, leases } = content;
-  const labels = new Map<string, Labels>();
+  const labels = new Map<string, GcLabels>();
   const parents = new Map<string, string>();
   for (const each of blobs) labels.set(blobId(each.digest), each.labels);
   for (const { snapshotter, name, parent, labels: own } of snapshots) {
@@ -61,18 +51,16 @@ export function deadPieces(content: ContainerdContent): DeadPiece[] {
       if (followLabels) for (const next of labelledIds(labels.get(id) ?? {})) reached.add(next);
     }
   };
-  const backReferenced = [...labels].flatMap(([id, own]) =>
-    Object.keys(own).some((label) => label.startsWith(BACK_REFERENCE)) ? [id] : [],
-  );
+  const backReferenced = [...labels].flatMap(([id, own]) => (hasBackReference(own) ? [id] : []));
   const held = [
     ...images.flatMap((image) => [blobId(image.target), ...labelledIds(image.labels)]),
     ...containers.flatMap((each) => [snapshotId(each.snapshotter, each.snapshotKey), ...labelledIds(each.labels)]),
     ...backReferenced,
   ];
   reach(held, true);
-  for (const lease of leases) reach(lease.resources.map(leasedId), lease.labels[FLAT_LABEL] === undefined);
+  for (const lease of leases) reach(lease.resources.map(leasedId), !isFlat(lease.labels));
 
-  const keptBy = (own: Labels): string | undefined => (own[ROOT_LABEL] === undefined ? undefined : ROOT_LABEL);
+  const keptBy = (own: GcLabels): string | undefined => (own[ROOT_LABEL] === undefined ? undefined : ROOT_LABEL);
   return [
     ...snapshots.flatMap(({ snapshotter, name, size, labels: own }): DeadPiece[] =>
       explained.has(snapshotId(snapshotter, name))
