@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../base/errors/thrown.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { type Logger, silentLogger } from '../../base/logs/logger.ts';
 import type { NodeConfiguration } from '../config/node-configuration.ts';
@@ -43,7 +44,6 @@ export interface ContainerPlan {
 }
 
 const NANOSECONDS_PER_MS = 1_000_000n;
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
  * Removes dead containers, sandboxes and logs. Invariant: a container is removed only if its status, read just before, shows that it does

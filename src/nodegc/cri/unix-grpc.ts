@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { type RuntimeFailure, RuntimeCallError } from '../inventory/runtime.ts';
 
 /** The largest message that is accepted. Lists of a full node take some MiB (NODE-230). */
@@ -77,8 +78,7 @@ function failureOf(error: unknown): RuntimeFailure {
 /** Turns the error of a call into the error that callers see. The message is the runtime's own. */
 export function callError(operation: string, error: unknown): RuntimeCallError {
   if (error instanceof RuntimeCallError) return error;
-  const said =
-    error instanceof ConnectError ? error.rawMessage : error instanceof Error ? error.message : String(error);
+  const said = error instanceof ConnectError ? error.rawMessage : messageOf(error);
   const code = systemCodeOf(error);
   const message = said === '' || said === 'internal error' ? (code ?? 'the runtime gave no reason') : said;
   return new RuntimeCallError(operation, failureOf(error), message, { cause: error });

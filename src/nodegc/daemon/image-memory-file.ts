@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import type { ImageMemory } from '../inventory/image-inventory.ts';
 import type { Inventory } from '../inventory/image-records.ts';
@@ -61,7 +62,7 @@ export class ImageMemoryFile {
       text = await readFile(this.#path, 'utf8');
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Map();
-      throw new StateFileError(this.#path, error instanceof Error ? error.message : String(error), { cause: error });
+      throw new StateFileError(this.#path, messageOf(error), { cause: error });
     }
     return parse(this.#path, text);
   }

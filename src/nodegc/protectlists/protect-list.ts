@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors/thrown.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { parseReferencePattern, type ReferencePattern } from '../images/reference-pattern.ts';
 
@@ -33,7 +34,7 @@ export function readProtectList(
     const selector = parseLabelSelector(nodeSelector);
     selected = nodeLabels === undefined || selector.matches(nodeLabels);
   } catch (error) {
-    fault = `${name} has a nodeSelector that cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    fault = `${name} has a nodeSelector that cannot be read: ${messageOf(error)}`;
   }
   if (!selected) return { patterns: [], fault };
   const lines = images.split('\n').map((line) => line.replace(/(?:^|\s)#.*$/, '').trim());
