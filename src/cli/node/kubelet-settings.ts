@@ -13,11 +13,8 @@ export async function warnOfKubelet(
 ): Promise<void> {
   const configz = await cluster?.client
     .request({ method: 'GET', path: `/api/v1/nodes/${cluster.nodeName}/proxy/configz`, timeoutMs: TIMEOUT_MS })
-    .then(
-      ({ body }) => JSON.parse(new TextDecoder().decode(body)) as unknown,
-      () => undefined,
-    )
-    // An answer that is no JSON shows no settings.
+    .then(({ body }) => JSON.parse(new TextDecoder().decode(body)) as unknown)
+    // A refusal shows no settings, nor does an answer that is no JSON.
     .catch(() => undefined);
   if (configz === undefined) return logger.info(ADVICE);
   const settings = kubeletImageCollection(configz);
