@@ -82,7 +82,7 @@ export class NodeCollection {
     readonly close: () => void;
   }) {
     const { options, info, runtime, reader, imagePath, memoryFile, memory } = parts;
-    const { configuration, clock, logger, knownPods = () => undefined } = options;
+    const { configuration, clock, logger, knownPods = () => undefined, clusterLists = () => [] } = options;
     this.info = info;
     this.runtime = runtime;
     this.imagePath = imagePath;
@@ -90,7 +90,7 @@ export class NodeCollection {
     this.files = nodeFileSystem();
     this.#configuration = configuration;
     this.#clock = clock;
-    this.#clusterLists = options.clusterLists ?? (() => []);
+    this.#clusterLists = clusterLists;
     this.#podImages = () =>
       new Set((knownPods() ?? []).filter(({ phase }) => !FINISHED.has(phase)).flatMap(({ images }) => images));
     this.#reader = reader;
@@ -104,7 +104,7 @@ export class NodeCollection {
       readDisk: (settled) => (settled ? settledUsage(readImageDisk, clock) : readImageDisk()),
       ...(reader === undefined ? {} : { readShared: (listed) => this.#readShared(listed) }),
       podImages: this.#podImages,
-      ...(options.clusterLists === undefined ? {} : { clusterLists: options.clusterLists }),
+      clusterLists,
       sandboxImage: info.sandboxImage,
       memory,
       ...(options.onRemoval === undefined ? {} : { onRemoval: options.onRemoval }),
