@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../base/time/clock.ts';
 import { newForbidden } from '../../api/status-error.ts';
 import type { AdmissionPlugin } from '../admission/chain/admission-chain.ts';
@@ -65,6 +65,23 @@ describe('an IPAddress for each cluster address', () => {
     expect(await watch.summary(1)).toEqual(['DELETED 10.96.0.7']);
     watch.close();
     await server.server.stop();
+  });
+
+  it('API-513 is compared with the services by lists at a start, and read one by one only where it differs', async () => {
+    const store = openMemoryStore({ clock: systemClock });
+    const first = await startTestServer({ store });
+    for (const octet of [11, 12, 13]) {
+      await first.post(services, service(`s${octet}`, { clusterIP: `10.96.0.${octet}` }));
+    }
+    await first.get(addresses);
+    await first.server.stop();
+    const keyOf = (address: string): string =>
+      objectKey({ group: 'networking.k8s.io', resource: 'ipaddresses', namespaced: false }, '', address);
+    const get = vi.spyOn(store, 'get');
+    const again = await startTestServer({ store });
+    expect(get.mock.calls.map(([key]) => key).filter((key) => key.startsWith(keyOf('')))).toEqual([]);
+    expect((await again.get(addresses)).json.items).toHaveLength(4);
+    await again.server.stop();
   });
 
   it('API-513 of a service that went while no server ran goes at the next start, and what users made stays', async () => {

@@ -33,6 +33,11 @@ interface Holder {
   readonly name: string;
 }
 
+/** An object as it was read, or that there is none. */
+interface Listed {
+  readonly kv?: KeyValue | undefined;
+}
+
 /**
  * Keeps an IPAddress for each cluster address of a service (API-513), as the allocator of kube-apiserver does. The services decide which
  * addresses are taken; these objects follow them, and only those that bear the label of the allocator are changed or deleted.
@@ -46,6 +51,8 @@ export class IpAddressKeeper {
   /** By key of a service, the addresses it was last seen with. */
   readonly #held = new Map<string, readonly string[]>();
   #state: 'new' | 'running' | 'stopped' = 'new';
+  /** True from the first list of the objects on. Before it, the services need no comparison of their own: that list brings it. */
+  #compared = false;
   /** Writes go one after another: as many wait as services have changed in this turn. */
   #work: Promise<void> = Promise.resolve();
 
@@ -95,11 +102,14 @@ export class IpAddressKeeper {
     for (const key of gone) this.#see(key, undefined);
   }
 
-  /** After a list of the objects: those without a service go, and services without one get it. */
+  /** After a list of the objects: those without a service go, services without one get it, and an object of another service is changed. */
   #compare(items: readonly KeyValue[]): void {
-    const there = new Set(items.map(({ key }) => addressIn(key)));
-    for (const address of there) if (!this.#holders.has(address)) this.#keep(address);
-    for (const address of this.#holders.keys()) if (!there.has(address)) this.#keep(address);
+    this.#compared = true;
+    const there = new Map(items.map((item) => [addressIn(item.key), item]));
+    for (const [address, item] of there) {
+      if (stepFor(item, this.#holders.get(address)) !== 'stay') this.#keep(address, { kv: item });
+    }
+    for (const address of this.#holders.keys()) if (!there.has(address)) this.#keep(address, { kv: undefined });
   }
 
   #observe(events: readonly StoreEvent[]): void {
@@ -118,19 +128,20 @@ export class IpAddressKeeper {
       if (after.includes(address)) continue;
       // Another service may have it by now.
       if (serviceKey(this.#holders.get(address)) === key) this.#holders.delete(address);
-      this.#keep(address);
+      if (this.#compared) this.#keep(address);
     }
     for (const address of after) {
       if (before.includes(address)) continue;
       this.#holders.set(address, { namespace, name });
-      this.#keep(address);
+      if (this.#compared) this.#keep(address);
     }
   }
 
-  #keep(address: string): void {
+  /** @param listed the object as a list has just shown it, which saves a read */
+  #keep(address: string, listed?: Listed): void {
     this.#work = this.#work.then(async () => {
       if (this.#state !== 'running') return;
-      await this.#settle(address).catch((error: unknown) => {
+      await this.#settle(address, listed).catch((error: unknown) => {
         if (this.#state !== 'running') return;
         this.#options.logger.warn('IPAddress not written, will retry at the next start', {
           address,
@@ -140,29 +151,38 @@ export class IpAddressKeeper {
     });
   }
 
-  /** Makes, changes or deletes one object, by what its service is now. */
-  async #settle(address: string): Promise<void> {
+  /** Makes, changes or deletes one object, by what its service is now. Each write fails if the object is no longer the one that was read. */
+  async #settle(address: string, listed: Listed | undefined): Promise<void> {
     const { store, clock, random } = this.#options;
     const key = objectKey(IP_ADDRESSES, '', address);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const { kv }: Listed = attempt === 0 && listed !== undefined ? listed : await store.get(key);
       const holder = this.#holders.get(address);
-      const { kv } = await store.get(key);
-      const there = kv === undefined ? undefined : new StoredObject(kv).object();
-      if (there !== undefined && there.metadata?.labels?.[MANAGED_BY_LABEL] !== MANAGER) return;
-      if (kv === undefined || there === undefined) {
+      if (kv === undefined) {
         if (holder === undefined) return;
         const made = ipAddress(address, holder);
         stampCreated(made, random.uuid(), clock.now());
         if ((await store.create(key, encodeStored(made))).succeeded) return;
-      } else if (holder === undefined) {
+        continue;
+      }
+      const step = stepFor(kv, holder);
+      if (step === 'stay') return;
+      if (step === 'delete') {
         if ((await store.delete(key, kv.modRevision)).succeeded) return;
       } else {
-        if (isOf(there, holder)) return;
-        const changed = { ...there, spec: ipAddress(address, holder)['spec'] };
+        const changed = { ...new StoredObject(kv).object(), spec: ipAddress(address, step)['spec'] };
         if ((await store.update(key, encodeStored(changed), kv.modRevision)).succeeded) return;
       }
     }
   }
+}
+
+/** The step that an object needs: nothing, its deletion, or a change to its service. An object of a user stays. */
+function stepFor(kv: KeyValue, holder: Holder | undefined): 'stay' | 'delete' | Holder {
+  const there = new StoredObject(kv).object();
+  if (there.metadata?.labels?.[MANAGED_BY_LABEL] !== MANAGER) return 'stay';
+  if (holder === undefined) return 'delete';
+  return isOf(there, holder) ? 'stay' : holder;
 }
 
 function clusterAddresses(service: KubeObject): readonly string[] {
