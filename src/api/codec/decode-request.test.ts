@@ -81,6 +81,8 @@ describe('request bodies', () => {
       undefined,
       `couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string ({"kind":1})`,
     ],
+    ['true', undefined, 'json: cannot unmarshal bool into Go value of type struct'],
+    ['{"kind":[1]}', undefined, 'json: cannot unmarshal array into Go struct field .kind of type string'],
     [`{"a":"${'x'.repeat(40)}`, undefined, '({"a":"xxxxxxxxxxxxxxxxxxxxxxxx ...)'],
     ['a: b: c', 'application/yaml', 'error converting YAML to JSON: yaml: '],
     ['', 'application/yaml', 'cannot unmarshal null'],

@@ -1,3 +1,4 @@
+import { foundName } from '../schema/decoding/decode-problem.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
@@ -107,14 +108,13 @@ function requireObject(value: unknown): KubeObject {
   const problem = (found: string, place: string): StatusError =>
     newBadRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go ${place}`);
   if (!isJsonObject(value)) {
-    const found = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
-    throw problem(found, 'value of type struct');
+    throw problem(foundName(value), 'value of type struct');
   }
   for (const field of ['apiVersion', 'kind']) {
     const given = value[field];
     if (given === undefined || typeof given === 'string') continue;
     if (given === null) delete value[field];
-    else throw problem(typeof given, `struct field .${field} of type string`);
+    else throw problem(foundName(given), `struct field .${field} of type string`);
   }
   return value;
 }

@@ -1,3 +1,4 @@
+import { foundName } from '../schema/decoding/decode-problem.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldNotSupported } from '../field-error.ts';
 import { quoted } from '../meta/quoted.ts';
@@ -86,7 +87,7 @@ function parseSeconds(text: string): number {
  */
 export function deleteOptionsFromBody(body: unknown): DeleteOptions {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw newBadRequest(`json: cannot unmarshal ${jsonTypeName(body)} into Go value of type v1.DeleteOptions`);
+    throw newBadRequest(`json: cannot unmarshal ${foundName(body)} into Go value of type v1.DeleteOptions`);
   }
   const source = body as Record<string, unknown>;
   const kind = read(source, 'kind', 'string');
@@ -149,15 +150,10 @@ function read<T extends keyof FieldTypes>(
 
 function hasType<T extends keyof FieldTypes>(value: unknown, type: T): value is FieldTypes[T] {
   if (type === 'int64') return Number.isInteger(value);
-  return jsonTypeName(value) === type;
+  return foundName(value) === type;
 }
 
 function wrongType(value: unknown, path: string, goType: string): StatusError {
-  const found = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : jsonTypeName(value);
+  const found = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : foundName(value);
   return newBadRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${path} of type ${goType}`);
-}
-
-function jsonTypeName(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
 }

@@ -1,3 +1,4 @@
+import { foundName } from '../schema/decoding/decode-problem.ts';
 import { copyJson, equalJson, getKey, isDeeperThan, isJsonObject } from '../codec/json/json-value.ts';
 import { MAX_JSON_DEPTH } from '../codec/json/json.ts';
 import { newBadRequest, newRequestEntityTooLarge, type StatusError } from '../status-error.ts';
@@ -64,14 +65,7 @@ export function unknownJsonPatchFields(patch: unknown): string[] {
 
 /** In the words of Go, whose type for an operation this is. */
 function undecodable(value: unknown, place: string): StatusError {
-  const found = Array.isArray(value)
-    ? 'array'
-    : typeof value === 'boolean'
-      ? 'bool'
-      : value === null
-        ? 'null'
-        : typeof value;
-  return newBadRequest(`error decoding patch: json: cannot unmarshal ${found} into Go ${place}`);
+  return newBadRequest(`error decoding patch: json: cannot unmarshal ${foundName(value)} into Go ${place}`);
 }
 
 function readOperations(patch: unknown): PatchOperation[] {

@@ -1,3 +1,4 @@
+import { foundName } from '../../api/schema/decoding/decode-problem.ts';
 import { jsonSyntaxProblem } from '../../api/codec/json/syntax-problem.ts';
 import { newBadRequest } from '../../api/status-error.ts';
 
@@ -47,11 +48,9 @@ const FIELD_TYPES = { v: 'string', rv: 'number', start: 'string' } as const;
 
 /** The fields of a token; a value of another type is refused in the words of Go. */
 function tokenFields(value: unknown): { v?: string; rv?: number; start?: string } {
-  const typeOf = (one: unknown): string =>
-    Array.isArray(one) ? 'array' : typeof one === 'boolean' ? 'bool' : typeof one;
   if (value === null) return {};
-  if (typeOf(value) !== 'object') {
-    throw invalid(`json: cannot unmarshal ${typeOf(value)} into Go value of type storage.continueToken`);
+  if (foundName(value) !== 'object') {
+    throw invalid(`json: cannot unmarshal ${foundName(value)} into Go value of type storage.continueToken`);
   }
   const fields = value as Record<string, unknown>;
   for (const [name, type] of Object.entries(FIELD_TYPES)) {
@@ -59,7 +58,7 @@ function tokenFields(value: unknown): { v?: string; rv?: number; start?: string 
     if (field === undefined || typeof field === type) continue;
     const goType = type === 'number' ? 'int64' : type;
     throw invalid(
-      `json: cannot unmarshal ${typeOf(field)} into Go struct field continueToken.${name} of type ${goType}`,
+      `json: cannot unmarshal ${foundName(field)} into Go struct field continueToken.${name} of type ${goType}`,
     );
   }
   return fields;

@@ -9,8 +9,8 @@ export class DecodeProblem extends Error {
 /** The name of a JSON value in these messages. Integers that do not fit include their digits. */
 export function foundName(value: unknown): string {
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value;
+  if (value === null) return 'null';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 /** The position of the decoder: the kind, then field names. List indexes and map keys are left out, as in Go. */

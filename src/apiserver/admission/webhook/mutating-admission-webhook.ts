@@ -1,3 +1,4 @@
+import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
 import { messageOf } from '../../../base/errors/thrown.ts';
 import { copyJson, equalJson, isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { parseJsonText } from '../../../api/codec/json/json.ts';
@@ -122,8 +123,7 @@ function operationsOf(patch: string): { readonly list: readonly unknown[] } | { 
 }
 
 function notOfType(value: unknown, type: string): string {
-  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  return `json: cannot unmarshal ${found} into Go value of type ${type}`;
+  return `json: cannot unmarshal ${foundName(value)} into Go value of type ${type}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
 import { boundTextValues } from '../../../api/codec/body-values.ts';
 import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';
@@ -40,10 +41,9 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   boundTextValues(text);
   const patch = parsedPatch(text, contentType);
   if (contentType !== JSON_PATCH && !isJsonObject(patch)) {
-    const found = Array.isArray(patch) ? 'array' : typeof patch === 'boolean' ? 'bool' : typeof patch;
     if (patch === null) throw newBadRequest('the patch must be a JSON object');
     throw newBadRequest(
-      `${prefixOf(contentType)}json: cannot unmarshal ${found} into Go value of type map[string]interface {}`,
+      `${prefixOf(contentType)}json: cannot unmarshal ${foundName(patch)} into Go value of type map[string]interface {}`,
     );
   }
   return {
