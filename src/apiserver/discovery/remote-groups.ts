@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { apiVersionOf, type GroupVersion } from '../../api/meta/group-version-kind.ts';
-import { formatTime } from '../../api/meta/time.ts';
+import { type Condition, findCondition, withCondition } from '../../api/meta/conditions.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import { StoreFollower } from '../storage/cache/store-follower.ts';
@@ -16,12 +16,6 @@ export interface RemoteGroupsOptions {
   readonly logger: Logger;
   /** Whether this server serves a group version itself; that has precedence. */
   readonly isLocal: (groupVersion: GroupVersion) => boolean;
-}
-
-interface Condition {
-  readonly type?: string;
-  readonly status?: string;
-  readonly reason?: string;
 }
 
 /**
@@ -47,11 +41,12 @@ export class RemoteGroups {
       prefix: resourcePrefix(API_SERVICES),
       replace: (items) => {
         this.#remote.clear();
-        this.#listed = [];
         for (const item of items) this.#see(item.key, item);
+        this.#listed = [...this.#remote.values()];
       },
       observe: (events) => {
         for (const { key, current } of events) this.#see(key, current);
+        this.#listed = [...this.#remote.values()];
       },
     });
   }
@@ -82,7 +77,6 @@ export class RemoteGroups {
     const groupVersion = remoteGroupVersion(service);
     if (groupVersion === undefined) this.#remote.delete(key);
     else this.#remote.set(key, groupVersion);
-    this.#listed = [...this.#remote.values()];
     if (kv !== undefined && service !== undefined && groupVersion !== undefined)
       this.#report(kv, service, groupVersion);
   }
@@ -90,19 +84,17 @@ export class RemoteGroups {
   /** Another server on the same store writes the same; what is lost to another write is written after that. */
   #report(kv: KeyValue, service: KubeObject, groupVersion: GroupVersion): void {
     const { store, clock, logger } = this.#options;
-    const status = (service['status'] ?? {}) as { conditions?: readonly Condition[] };
-    const { conditions = [] } = status;
-    const [said] = conditions.filter(({ type }) => type === 'Available');
+    const status = (service['status'] ?? {}) as { conditions?: readonly Condition[] | null };
+    const said = findCondition(status.conditions, 'Available');
     if (said?.status === 'False' && said.reason === REASON) return;
-    const available = {
+    const available: Condition = {
       type: 'Available',
       status: 'False',
-      lastTransitionTime: formatTime(clock.now()),
       reason: REASON,
       message: `this server does not proxy requests to other API servers: requests for ${apiVersionOf(groupVersion)} are answered with 503`,
     };
-    const others = conditions.filter(({ type }) => type !== 'Available');
-    const next = { ...service, status: { ...status, conditions: [...others, available] } };
+    const conditions = withCondition(status.conditions, available, clock.now());
+    const next = { ...service, status: { ...status, conditions } };
     store.update(kv.key, encodeStored(next), kv.modRevision).catch((error: unknown) => {
       if (this.#state === 'running')
         logger.warn('condition of APIService not written', { key: kv.key, error: String(error) });
