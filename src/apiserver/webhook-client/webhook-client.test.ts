@@ -86,7 +86,8 @@ describe('the client for webhooks', () => {
 
   it.each([
     ['x'.repeat(1_001), 'answer', 'the answer is larger than 1000 bytes'],
-    ['{"a":', 'answer', "couldn't get version/kind; json parse error: "],
+    ['{"a":', 'answer', "couldn't get version/kind; json parse error: unexpected end of JSON input"],
+    ['<html>', 'answer', "json parse error: invalid character '<' looking for beginning of value"],
     ['', 'answer', '0-length response with status code: 200'],
   ])('takes no answer like %.10s…', async (text, failure, message) => {
     answerText = text;

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
 import { Lru } from '../../base/collections/lru.ts';
 import { Semaphore, SemaphoreFullError } from '../../base/time/semaphore.ts';
-import { messageOf } from '../../base/errors/thrown.ts';
+import { jsonSyntaxProblem } from '../../api/codec/json/syntax-problem.ts';
 import { StaleConnection } from '../../client/http/http1-exchange.ts';
 import { http1Transport } from '../../client/http/http1-transport.ts';
 import { abortedTransportError } from '../../client/http/transport-failure.ts';
@@ -165,7 +165,7 @@ function parseAnswer(body: Uint8Array, { status, headers }: HttpResponse): unkno
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    const why = messageOf(error);
+    const why = jsonSyntaxProblem(text);
     throw new WebhookCallError('answer', `couldn't get version/kind; json parse error: ${why}`, { cause: error });
   }
 }
