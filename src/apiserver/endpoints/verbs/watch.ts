@@ -110,12 +110,15 @@ async function openWatch(
 
 /** A watch that is silent until the revision has happened: without events, and without a bookmark that names an earlier one. */
 function laterThan(watch: CacheWatch, revision: number): CacheWatch {
+  let past = false;
   const next = async (): Promise<WatchStep> => {
     for (;;) {
       const step = await watch.next();
-      if (step.kind !== 'events') return step;
-      const later = step.batch.events.filter((event) => event.revision > revision);
-      if (later.length > 0) return { ...step, batch: new EventBatch(later) };
+      if (past || step.kind !== 'events') return step;
+      const { events } = step.batch;
+      const later = events.filter((event) => event.revision > revision);
+      past = later.length > 0;
+      if (past) return later.length === events.length ? step : { ...step, batch: new EventBatch(later) };
     }
   };
   return {
