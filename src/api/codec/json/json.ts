@@ -31,21 +31,23 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-export function parseJsonText(text: string): unknown {
+/**
+ * The same for a text.
+ * @param prefix the beginning of the message of an error
+ */
+export function parseJsonText(text: string, prefix = 'json parse error: '): unknown {
   if (text.length >= 2 * MAX_JSON_DEPTH && nestingDepth(text) > MAX_JSON_DEPTH) {
-    throw newBadRequest('json parse error: exceeded max depth');
+    throw newBadRequest(`${prefix}exceeded max depth`);
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw newBadRequest(`json parse error: ${jsonSyntaxProblem(text)}`);
+    throw newBadRequest(prefix + jsonSyntaxProblem(text));
   }
-  if (MAYBE_INFINITE.test(text) && hasInfinity(value)) {
-    throw newBadRequest('json parse error: a number is too large');
-  }
+  if (MAYBE_INFINITE.test(text) && hasInfinity(value)) throw newBadRequest(`${prefix}a number is too large`);
   const lost = unsafeInteger(text);
-  if (lost !== undefined) throw newBadRequest(`json parse error: number ${lost} cannot be held exactly`);
+  if (lost !== undefined) throw newBadRequest(`${prefix}number ${lost} cannot be held exactly`);
   return wellFormedValue(value, text);
 }
 

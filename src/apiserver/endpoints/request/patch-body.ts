@@ -5,7 +5,7 @@ import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec
 import { applyJsonPatch, unknownJsonPatchFields } from '../../../api/patch/json-patch.ts';
 import { applyMergePatch } from '../../../api/patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../../../api/patch/strategic-merge-patch.ts';
-import { newBadRequest, newUnsupportedMediaType, StatusError } from '../../../api/status-error.ts';
+import { newBadRequest, newUnsupportedMediaType } from '../../../api/status-error.ts';
 import { APPLY_PATCH } from './apply-body.ts';
 import { strictFindings } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
@@ -39,7 +39,7 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   const body = context.request.body ?? new Uint8Array(0);
   const text = decodeUtf8(body);
   boundTextValues(text);
-  const patch = parsedPatch(text, contentType);
+  const patch = parseJsonText(text, prefixOf(contentType));
   if (contentType !== JSON_PATCH && !isJsonObject(patch)) {
     if (patch === null) throw newBadRequest('the patch must be a JSON object');
     throw newBadRequest(
@@ -53,15 +53,6 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
     sees: contentType === JSON_PATCH || text.includes('managedFields') ? 'everything' : seenByMerge(patch),
     findings: findingsOf(contentType, patch, text),
   };
-}
-
-function parsedPatch(text: string, contentType: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    throw newBadRequest(error.message.replace(/^json parse error: /, prefixOf(contentType)));
-  }
 }
 
 /** kube-apiserver says where it was of the two patches that any kind can have. */
