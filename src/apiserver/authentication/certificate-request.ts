@@ -3,7 +3,7 @@ import { CertificationRequest } from '@peculiar/asn1-csr';
 import { AsnConvert, AsnParser } from '@peculiar/asn1-schema';
 import type { AlgorithmIdentifier, Name } from '@peculiar/asn1-x509';
 import { Constructed, fromBER, ObjectIdentifier, Sequence } from 'asn1js';
-import { pemBlocks } from './pem.ts';
+import { pemBlocks } from '../../api/formats/pem.ts';
 
 /** The fields of a certificate request (PKCS #10, RFC 2986) that the server needs. */
 export interface CertificateRequest {

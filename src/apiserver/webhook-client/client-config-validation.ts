@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { append } from '../../base/collections/append.ts';
 import { type FieldError, fieldInvalid, fieldRequired } from '../../api/field-error.ts';
 import { isDns1123Subdomain } from '../../api/validation/names.ts';
-import { type PemBlock, pemBlocks } from '../authentication/pem.ts';
+import { type PemBlock, pemBlocks } from '../../api/formats/pem.ts';
 import type { WebhookClientConfig, WebhookService } from './client-config.ts';
 
 const FORM = '; desired format: https://host[/path]';

@@ -1,3 +1,4 @@
+import { pemBlocks } from '../../formats/pem.ts';
 import type { Fields } from '../fields/defaults-fields.ts';
 import { objectAt } from '../fields/defaults-fields.ts';
 
@@ -12,17 +13,7 @@ export function secretWarnings(secret: Fields): string[] {
 /** The types of the PEM blocks in a value of a Secret. */
 function blockTypes(value: unknown): readonly string[] {
   if (typeof value !== 'string') return [];
-  const types: string[] = [];
-  let open: string | undefined;
-  for (const line of Buffer.from(value, 'base64').toString('latin1').split('\n')) {
-    const [, edge, type = ''] = /^-----(BEGIN|END) (.*)-----\s*$/.exec(line) ?? [];
-    if (edge === 'BEGIN') open = type;
-    else if (edge === 'END' && type === open) {
-      types.push(type);
-      open = undefined;
-    }
-  }
-  return types;
+  return pemBlocks(Buffer.from(value, 'base64').toString('latin1')).map(({ type }) => type);
 }
 
 function certificateProblem(types: readonly string[]): string | undefined {

@@ -13,7 +13,7 @@ import { formatTime } from '../../../api/meta/time.ts';
 import { assert } from '../../../base/errors/assert.ts';
 import type { readCertificateRequest } from '../../authentication/certificate-request.ts';
 import type { UserInfo } from '../../authentication/user-info.ts';
-import { type PemBlock, pemBlocks } from '../../authentication/pem.ts';
+import { type PemBlock, pemBlocks } from '../../../api/formats/pem.ts';
 import type { Strategy } from '../strategy.ts';
 import { validateSigningSpec } from './certificate-signing-spec.ts';
 import { repeatedIndexes } from '../../../base/collections/repeated.ts';
