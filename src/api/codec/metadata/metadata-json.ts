@@ -1,3 +1,4 @@
+import { parseTime } from '../../meta/time.ts';
 import {
   addFinalizer,
   type MetadataColumns,
@@ -129,7 +130,7 @@ function parsePrefix(text: string): Metadata | undefined {
 }
 
 function secondsOf(time: string): number {
-  const seconds = Math.floor(Date.parse(time) / 1000);
+  const seconds = Math.floor((parseTime(time) ?? Number.NaN) / 1000);
   return seconds < 0 ? Number.NaN : seconds;
 }
 
