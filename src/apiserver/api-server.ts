@@ -117,6 +117,14 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   return new EmbeddedApiServer(options);
 }
 
+/** A step of the start, by the name that kube-apiserver has for it, so that a probe names the missing one. */
+type Hook =
+  | 'start-apiextensions-controllers'
+  | 'start-apiserver-admission-initializer'
+  | 'start-system-namespaces-controller'
+  | 'rbac/bootstrap-roles'
+  | 'start-kubernetes-service-controller';
+
 class EmbeddedApiServer implements ApiServer {
   readonly handler: HttpHandler;
   readonly resources: ResourceRegistry;
@@ -133,10 +141,9 @@ class EmbeddedApiServer implements ApiServer {
   #discovery: Promise<DocumentHandler> | undefined;
   #openApi: Promise<DocumentHandler> | undefined;
   #started: Promise<void> | undefined;
-  #bootstrapped = false;
   #policy: Promise<void> = Promise.resolve();
   /** The steps of the start that are done. */
-  readonly #finished = new Set<string>();
+  readonly #finished = new Set<Hook>();
   readonly #eventExpiry: EventExpiry;
   readonly #claimSweep: ClaimSweep;
   readonly #ipAddresses: IpAddressKeeper;
@@ -227,7 +234,11 @@ class EmbeddedApiServer implements ApiServer {
     this.#health = new HealthHandler({
       live: [{ name: 'ping', check: () => undefined }, ...this.#hooks.map((name) => this.#hookCheck(name))],
       ready: () => [
-        { name: 'bootstrap', check: () => (this.#bootstrapped ? undefined : 'bootstrap objects are not there yet') },
+        {
+          name: 'bootstrap',
+          check: () =>
+            this.#hooks.every((hook) => this.#finished.has(hook)) ? undefined : 'bootstrap objects are not there yet',
+        },
         ...this.#readyChecks,
       ],
     });
@@ -301,7 +312,6 @@ class EmbeddedApiServer implements ApiServer {
         this.#remoteGroups.start(),
       ]),
     );
-    this.#bootstrapped = true;
     this.#eventExpiry.start();
     this.#claimSweep.start();
     if (this.#rbac === undefined && this.#options.bootstrapPolicy === 'made') this.#policy = this.#makePolicy();
@@ -328,22 +338,21 @@ class EmbeddedApiServer implements ApiServer {
     return this.#options.address?.() ?? { host: '127.0.0.1', port: 6443 };
   }
 
-  /** Steps of the start, by the names that kube-apiserver has for them, so that a probe names the missing one. */
-  get #hooks(): readonly string[] {
+  get #hooks(): readonly Hook[] {
     return [
       'start-apiextensions-controllers',
       'start-apiserver-admission-initializer',
       'start-system-namespaces-controller',
-      ...(this.#rbac === undefined ? [] : ['rbac/bootstrap-roles']),
+      ...(this.#rbac === undefined ? [] : (['rbac/bootstrap-roles'] as const)),
       'start-kubernetes-service-controller',
     ];
   }
 
-  #hookCheck(name: string): HealthCheck {
+  #hookCheck(name: Hook): HealthCheck {
     return { name: `poststarthook/${name}`, check: () => (this.#finished.has(name) ? undefined : 'not finished') };
   }
 
-  async #run(hook: string, work: Promise<unknown>): Promise<void> {
+  async #run(hook: Hook, work: Promise<unknown>): Promise<void> {
     await work;
     this.#finished.add(hook);
   }
