@@ -186,7 +186,7 @@ describe('GraphWriter', () => {
     }
   });
 
-  it('COL-060 COL-063 has an object looked at that waits already', () => {
+  it('COL-060 COL-063 queues an object again that waits already', () => {
     const { writer, ready, observe, attemptToOrphan } = setUp();
     const columns = new ColumnsFromObject();
     for (const [finalizer, queue] of [

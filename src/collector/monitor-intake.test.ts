@@ -66,7 +66,7 @@ describe('MonitorIntake', () => {
     expect(done.slice(2)).toEqual(['wakeAll']);
   });
 
-  it('BETTER-8 wakes the waiting keys after a change of a webhook, without another look at discovery', () => {
+  it('BETTER-8 wakes the waiting keys after a change of a webhook, and does not read discovery again', () => {
     const { intake, done, clock } = setUp();
     intake.of(offered('admissionregistration.k8s.io', 'validatingwebhookconfigurations'))({ type: 'changed' });
     clock.advance(1000);

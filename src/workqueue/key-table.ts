@@ -8,7 +8,7 @@ export type KeyHandle = number;
 export interface KeyTable<T> {
   /** Keys in the table. */
   readonly size: number;
-  /** The handle of the key, which is in the table from now on. Whether it was there before, `size` tells. */
+  /** Returns the handle of the key, which is in the table from now on. Compare `size` before and after to know whether it is new. */
   acquire(key: T): KeyHandle;
   /** The handle of the key, or -1 when it is not in the table. */
   find(key: T): KeyHandle;

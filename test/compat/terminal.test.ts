@@ -83,7 +83,7 @@ describe.each(kubectlPaths())('kubectl cascade delete on a terminal, with %s', (
     ]);
     expect(interrupted.code).toBe(1);
     expect(interrupted.stdout).toContain('\r\u001b[Kdeleting root: 1 of 2 objects');
-    const [, id = ''] = /kubectl cascade wait (\S+) waits for its end/.exec(interrupted.stdout) ?? [];
+    const [, id = ''] = /kubectl cascade wait (\S+) waits until it has finished/.exec(interrupted.stdout) ?? [];
     expect(interrupted.stdout).toContain(`Recorded 2 objects as ${id}.`);
     const waiting = onTerminal(`cascade wait ${id}`, [['waits: ', '']]);
     await kubectl.run([

@@ -86,7 +86,7 @@ describe('startCluster', () => {
     await cluster.client.delete(owner, { propagationPolicy: 'Orphan' });
     await cluster.settled();
     expect(cluster.trace().about(dependent).entries.at(-1)).toMatchObject({
-      what: 'let go of by owner ConfigMap/owner',
+      what: 'released by owner ConfigMap/owner',
       why: 'No dependent refers to the object, so the orphan finalizer is removed.',
     });
     expect((await cluster.client.get(dependent)).metadata?.ownerReferences).toBeUndefined();

@@ -157,7 +157,7 @@ describe('server-side apply', () => {
   });
 
   describe('API-222 lists', () => {
-    it('of the type map are merged by their keys, in the order of the configuration', () => {
+    it('are merged by their keys if their type is map, in the order of the configuration', () => {
       const container = (...names: string[]): object =>
         web({
           template: {
@@ -208,7 +208,7 @@ describe('server-side apply', () => {
       expect(Object.keys(scenario.owners['three'] as object)).toEqual(['f:spec']);
     });
 
-    it('of type set are united', () => {
+    it('are united if their type is set', () => {
       const finalizers = (...names: string[]): object => ({ metadata: { name: 'x', finalizers: names } });
       const scenario = configMap()
         .apply(finalizers('example.com/a'), { manager: 'one' })

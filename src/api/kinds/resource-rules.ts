@@ -29,7 +29,7 @@ const RETURNS_DELETED_OBJECT: ReadonlySet<string> = new Set([
   'storage.k8s.io/volumeattributesclasses',
 ]);
 
-/** API-173. */
+/** Types that a PUT may create (API-173). */
 const CREATED_BY_PUT: ReadonlySet<string> = new Set([
   '/endpoints',
   '/events',

@@ -65,7 +65,7 @@ const RESOURCE_FIELDS: Readonly<Record<string, JsonSchemaProps>> = {
   metadata: { type: 'object', properties: { name: TEXT, generateName: TEXT } },
 };
 
-/** Of the metadata, expressions can access only name and generateName, whatever the schema says. */
+/** Expressions can access only name and generateName of the metadata, whatever the schema says. */
 function withResourceFields(properties: Properties, name: string): Properties {
   const fields = Object.entries(RESOURCE_FIELDS).map(
     ([field, props]) => [field, typedInner(props, `${name}.${field}`)] as const,

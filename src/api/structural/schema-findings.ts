@@ -3,7 +3,7 @@ import type { FieldError } from '../field-error.ts';
 /** Maximum number of findings, because each costs memory and nobody reads more. */
 const MAX_FINDINGS = 1000;
 
-/** The findings of a validation and the number of its checks. Of several failed alternatives, the one with the most checks is reported. */
+/** The findings of a validation and the number of its checks. If several alternatives failed, the one with the most checks is reported. */
 export class Findings {
   readonly #errors = new Map<string, FieldError>();
   #matches: number;

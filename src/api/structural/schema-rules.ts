@@ -26,8 +26,8 @@ interface Place {
 
 /**
  * Checks which parts of OpenAPI the schema of a custom resource may use, and which Kubernetes extensions may be combined (API-451;
- * apiextensions `ValidateCustomResourceDefinitionOpenAPISchema`). Of `x-kubernetes-validations` it checks everything except the
- * expressions.
+ * apiextensions `ValidateCustomResourceDefinitionOpenAPISchema`). It checks everything except the expressions of
+ * `x-kubernetes-validations`.
  */
 export function validateSchemaRules(schema: JsonSchemaProps, path: string): FieldError[] {
   return walk(schema, { path, insideMetadata: false }, 'root');

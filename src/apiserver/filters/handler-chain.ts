@@ -150,7 +150,7 @@ function withHeaders(response: HttpResponse, context: RequestContext): HttpRespo
   return { status: response.status, headers, body: response.body };
 }
 
-/** API-007. */
+/** A larger body gets 413 (API-007). */
 const BODY_LIMIT = 3 * 1024 * 1024;
 
 /** The listener keeps at most one byte more than the limit, so a body that is too large is detected without being stored. */

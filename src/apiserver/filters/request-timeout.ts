@@ -21,7 +21,7 @@ export function requestTimeout(context: RequestContext, kind: InFlightKind): num
   return asked === 0 ? limit : Math.min(asked, limit);
 }
 
-/** Runs work until it is done or the time is over. Then the caller gets a 504, and the context tells the running work. */
+/** Runs work until it is done or the time is over. Then the caller gets a 504, and the signal of the context aborts the running work. */
 export function withTimeout<T>(
   run: () => Promise<T> | T,
   {

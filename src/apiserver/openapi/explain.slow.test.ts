@@ -6,8 +6,8 @@ import type { JsonSchema } from './json-schema.ts';
 import { OpenApiHandler } from './openapi-handler.ts';
 
 /**
- * What `kubectl explain --recursive` walks, for every kind and to the last field, in the documents of both versions: it stops
- * where a type comes again, as kubectl does, and a field with empty words or without a type is a failure.
+ * Walks every kind to the last field as `kubectl explain --recursive` does, in the documents of both versions. The walk stops where a type
+ * comes again, as kubectl does. A field without a description or without a type is a failure.
  */
 const handler = new OpenApiHandler({ resources: () => builtinResources() });
 

@@ -211,7 +211,7 @@ describe('custom resources in /openapi/v2', () => {
   });
 });
 
-/** The document without what protobuf cannot tell from absent: empty lists, texts and false. */
+/** The document without the values that protobuf cannot distinguish from absent ones: empty lists, texts and false. */
 function onWire(value: unknown, key = ''): unknown {
   if (Array.isArray(value) || typeof value !== 'object' || value === null) return value;
   if (key === 'default' || key.startsWith('x-')) return value;

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Cell } from './cells/printer-column.ts';
 import { printerColumnsFor } from './printer-columns.ts';
 
-/** Of the printer tests only. */
+/** Objects for the printer tests only. */
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 

@@ -96,7 +96,7 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
       if (labels === 'no match') continue;
       const object = converted[index] ?? resource.stored(kv);
       if (!(labels === 'match' ? selection.matchesFields(object) : selection.matches(object))) continue;
-      // The text that the selector read is not sent, so it is released; a long list would keep it until its end.
+      // The text that the selector read is not sent, so it is released; otherwise a long list would keep it until the list is complete.
       object.dropCaches();
       items.push(object);
       if (items.length === page.limit) {

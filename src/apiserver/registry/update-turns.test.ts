@@ -19,7 +19,7 @@ describe('turns of updates', () => {
     expect(order).toEqual(['b', 'second', 'third']);
   });
 
-  it('nothing stays behind when all are done, also when a turn is given back twice', async () => {
+  it('nothing stays behind when all are done, also when a turn is released twice', async () => {
     const turns = new UpdateTurns();
     const release = await turns.take('a');
     const waiting = turns.take('a');

@@ -11,7 +11,7 @@ describe('BodyBudget', () => {
     expect(budget.total).toBe(MAX_CONNECTION_BODIES_BYTES + 1);
   });
 
-  it('refuses everybody when the server holds as much as it may, and takes more when some is given back', () => {
+  it('refuses everybody when the server holds as much as it may, and takes more when some is released', () => {
     const budget = new BodyBudget();
     const connections = Array.from({ length: 6 }, () => ({}));
     const each = Math.floor(MAX_BODIES_BYTES / connections.length);

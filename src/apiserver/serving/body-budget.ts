@@ -30,7 +30,7 @@ export class BodyBudget {
   giveBack(connection: object, bytes: number): void {
     const held = (this.#ofConnection.get(connection) ?? 0) - bytes;
     this.#total -= bytes;
-    assert(held >= 0 && this.#total >= 0, 'more body bytes are given back than were taken');
+    assert(held >= 0 && this.#total >= 0, 'more body bytes are released than were taken');
     this.#ofConnection.set(connection, held);
   }
 }

@@ -35,7 +35,7 @@ function open({ url }: HttpServer): ClientHttp2Session {
 
 interface Ended {
   readonly status: number;
-  /** Of the RST_STREAM; 0 is NO_ERROR. */
+  /** The error code of the RST_STREAM; 0 is NO_ERROR. */
   readonly code: number | undefined;
 }
 

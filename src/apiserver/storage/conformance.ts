@@ -313,7 +313,7 @@ export function describeStore(driver: string, open: () => Promise<StoreFixture>)
       };
       const told = ['PUT a 1 -', 'PUT b 1 -', 'PUT a 2 1', 'DELETE a - 2', 'PUT a 3 -'];
 
-      it('API-122 tell every change from a revision on, once and in order, with what was there before', async () => {
+      it('API-122 send every change from a revision on, once and in order, with the object before it', async () => {
         await history();
         for (let from = 1; from <= told.length; from++) {
           const recorder = await watch(start + from);
@@ -331,7 +331,7 @@ export function describeStore(driver: string, open: () => Promise<StoreFixture>)
         expect(events[4]).toMatchObject({ createRevision: start + 5 });
       });
 
-      it('API-135 tell the same to those who began before, meanwhile and after', async () => {
+      it('API-135 send the same to those who began before, meanwhile and after', async () => {
         const recorders = [await watch(start + 1)];
         const writing = Promise.all(Array.from({ length: 50 }, (_, i) => put(store, `k${i}`, String(i))));
         recorders.push(await watch(start + 1));

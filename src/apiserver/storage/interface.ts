@@ -45,8 +45,8 @@ export type DeleteResult =
 
 export interface WriteOptions {
   /**
-   * The key is wanted for this long after the write only; without it, for ever, whatever an earlier write said. What happens then
-   * is said by {@link Store.expiry}.
+   * The store keeps the key only for this long after the write; without it for ever, whatever an earlier write said. {@link Store.expiry}
+   * defines how the key expires.
    */
   readonly ttlMs?: number;
 }

@@ -162,7 +162,7 @@ export function storedDeletionMetadata(stored: Uint8Array, revision: Revision): 
   return metadata;
 }
 
-/** All that `api/deletion` looks at, for kinds without a grace period. */
+/** All the metadata that `api/deletion` reads, for kinds without a grace period. */
 export type DeletionMetadata = Pick<ObjectMeta, (typeof DECIDING)[number] | 'resourceVersion'>;
 
 /** Behind the metadata that begins at `start`. */

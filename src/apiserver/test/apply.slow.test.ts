@@ -414,7 +414,7 @@ describe('apply to /scale', () => {
     const again = await apply(target, scale(3), 'fieldManager=scaler');
     expect(again.status).toBe(200);
     expect(await replicaManagers()).toHaveLength(2);
-    // Who applies to the object itself is another manager, though the name is the same.
+    // A client that applies to the object itself is another manager, though the name is the same.
     expect((await apply(`${deployments}/web`, web({ replicas: 5 }), 'fieldManager=scaler')).status).toBe(409);
   });
 
@@ -431,7 +431,7 @@ describe('apply to /scale', () => {
     expect(await replicaManagers()).toEqual(['scaler Apply apps/v1 scale']);
   });
 
-  it('API-215 API-331 who has the number through the Scale is told without a time', async () => {
+  it('API-215 API-331 the manager that has the number through the Scale is named without a time', async () => {
     await server.post(`${deployments}?fieldManager=maker`, web({ replicas: 1 }));
     const timed = async (): Promise<unknown[]> =>
       entries(await server.get(`${deployments}/web`)).map(({ manager, operation, subresource, time }) => [
@@ -573,7 +573,7 @@ describe('managedFields of other writes', () => {
     ]);
   });
 
-  it('API-213 API-215 a conflict across versions of a built-in kind is told in the words of the manager', async () => {
+  it('API-213 API-215 a conflict across versions of a built-in kind is described in the words of the manager', async () => {
     const at = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
     const autoscaler = (version: string, spec: object): KubeObject => ({
       apiVersion: `autoscaling/${version}`,
@@ -591,7 +591,7 @@ describe('managedFields of other writes', () => {
       409,
       'Apply failed with 1 conflict: conflict with "one": .spec.targetCPUUtilizationPercentage',
     ]);
-    // Who applied in v1 takes back what v2 calls a metric; `two` has it still.
+    // The manager that applied in v1 removes the field that v2 calls a metric; `two` has it still.
     const kept = await apply(`${at('v1')}/a`, autoscaler('v1', {}), 'fieldManager=one');
     expect([kept.status, (kept.json as { spec?: object }).spec]).toMatchObject([
       200,
@@ -612,7 +612,7 @@ describe('managedFields of other writes', () => {
     );
     expect(who(await server.get(`${configMaps}/a`))).toEqual(['m Update', 'old Update']);
     expect(who(await apply(`${configMaps}/a`, configMap('a')))).toEqual(['one Apply', 'm Update']);
-    // What is no version at all is not understood, and then those of before stay.
+    // A text that is no version at all is not understood, and then the entries from before stay.
     const odd = { metadata: { managedFields: [{ ...entry, apiVersion: 'a/b/c', manager: 'odd' }] }, data: { k: 'w' } };
     expect(who(await server.patch(`${configMaps}/a?fieldManager=n`, odd))).toEqual(['one Apply', 'm Update']);
   });

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from './test-server.ts';
 const autoscalers = (version: string): string =>
   `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
 
-/** What `autoscaling/v1` has no field for stands in an annotation there, and only there. */
+/** Fields that `autoscaling/v1` does not have stand in this annotation there, and only there. */
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
 
 const autoscaler = {
@@ -57,7 +57,7 @@ describe('metadata of a kind whose versions differ in it', () => {
     ]),
   );
   it.each(forms)(
-    'API-024 $mediaType, $meta: watches of $first and $second at once tell what a list of their version does',
+    'API-024 $mediaType, $meta: watches of $first and $second at once send the same as a list of their version',
     async ({ first, second, ...form }) => {
       const server = await startTestServer();
       const watches = [await watched(server, first, form), await watched(server, second, form)];

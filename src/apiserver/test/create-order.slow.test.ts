@@ -5,7 +5,7 @@ import { type Answer, startTestServer, type TestServer } from './test-server.ts'
 /** A request to create LimitRange `a`, into which faults are put. */
 interface Attempt {
   readonly server: TestServer;
-  /** Of the path. */
+  /** The namespace in the path. */
   namespace: string;
   readonly object: KubeObject;
 }

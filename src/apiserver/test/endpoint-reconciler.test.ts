@@ -15,7 +15,7 @@ interface Shown {
   readonly ports: readonly { readonly port: number }[];
 }
 
-/** What clients see, through a server of its own on the store. */
+/** The endpoints as clients see them, through a server of its own on the store. */
 async function shown(store: Store) {
   const server = await startTestServer({ store, address: () => ({ host: '10.0.0.1', port: 6443 }) });
   return async () => {

@@ -1,7 +1,7 @@
 import type { AdmissionPlugin } from '../admission/chain/admission-chain.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission/chain/attributes.ts';
 
-/** Stands for a slow validating webhook: holds the first request of one operation and resource until `release`. Later requests pass. */
+/** A slow validating webhook: the first request of one sort waits in it until the test releases it, and later ones pass. */
 export class HeldAdmission {
   readonly plugin: AdmissionPlugin;
   /** Resolves when the first request is held. By then the server has read the state that it checks the request against. */

@@ -502,7 +502,7 @@ describe('services', () => {
     });
   });
 
-  it('who clears only the old field, and wants only a name, gives the address up', async () => {
+  it('an update that clears only the old field, and wants only a name, releases the address', async () => {
     await server.post(services, service('a'));
     const cleared = await server.patch(`${services}/a`, { spec: { ...name, clusterIP: '' } });
     expect(cleared.status).toBe(200);
@@ -548,7 +548,7 @@ describe('services', () => {
       expect((await gated.post(services, service('b', wanted))).status).toBe(201);
     });
 
-    it('what an update that came to nothing was given is free again, and what the service had stays its own', async () => {
+    it('the addresses of an update that failed are free again, and the service keeps its own', async () => {
       const port = (nodePort: number) => ({ type: 'NodePort', ports: [{ port: 80, nodePort }] });
       const validate = ({ name, operation }: AdmissionAttributes) => {
         if (name !== 'a' || operation !== 'UPDATE') return;

@@ -9,7 +9,7 @@ import { startTestServer, type TestServer } from './test-server.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('how long the store is told to keep what is written', () => {
+describe('how long the store keeps a written object', () => {
   let server: TestServer;
   /** The last segment of the key, what was done to it, and for how long. */
   let told: [string, string, number | undefined][];

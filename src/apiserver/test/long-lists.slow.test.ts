@@ -6,14 +6,14 @@ import { configMaps, type Json, startTestServer, type TestServer } from './test-
 /** Lists that are long: the answer leaves while it is made, whatever its form, and is never in memory as a whole. */
 const COUNT = 20_000;
 const FILLER = 'x'.repeat(600);
-/** What may be held of an answer: a chunk, or a batch of items in protobuf. */
+/** The most of an answer that may be held: a chunk, or a batch of items in protobuf. */
 const LARGEST_PIECE = 512 * 1024;
 const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const PARTIAL = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
 let server: TestServer;
-/** Stored values that anybody has looked at since it was last set to zero. */
+/** Stored values that were read since this was last set to zero. */
 let looked = 0;
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ describe('a list of twenty thousand', () => {
     const { status, body } = await server.send('GET', `${configMaps}?resourceVersion=0`, { headers: { accept } });
     expect(status).toBe(200);
     expect(body).not.toBeInstanceOf(Uint8Array);
-    // Protobuf has to be measured before; the rest has looked at what it is about to send.
+    // Protobuf has to be measured before; the other formats have read only the items that they are about to send.
     if (!accept.startsWith(PROTOBUF)) expect(looked).toBeLessThan(COUNT / 5);
     let largest = 0;
     const pieces: Uint8Array[] = [];

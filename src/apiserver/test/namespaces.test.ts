@@ -162,7 +162,7 @@ describe('namespaces', () => {
     const before = await server.store.currentRevision();
     const again = await startTestServer({ store: server.store });
     expect(await server.store.currentRevision()).toBe(before);
-    // What was written past the endpoints is what the endpoints would have made of it: an update finds nothing to change.
+    // The server wrote these objects to the store directly, in the form that its endpoints would store: an update finds nothing to change.
     for (const target of [
       `${namespaces}/default`,
       `${namespaces}/default/services/kubernetes`,

@@ -286,7 +286,7 @@ describe('filters', () => {
     watch.close();
   });
 
-  it('what nobody foresaw is a 500 Status and a log line, and later requests work', async () => {
+  it('an unexpected error is a 500 Status and a log line, and later requests work', async () => {
     const logger = new MemoryLogger();
     const broken = await startTestServer({
       logger,

@@ -124,7 +124,7 @@ describe('a port is one service’s', () => {
     });
   });
 
-  it('also by the way of a type that has none, where nobody looks at it', async () => {
+  it('also through a type that has none, where nobody checks it', async () => {
     const server = await startTestServer();
     await server.post(services, service('a', nodePort(30_080)));
     const name = { ...nodePort(30_080), type: 'ExternalName', externalName: 'x.example.com' };
@@ -193,7 +193,7 @@ describe('a write of which nobody knows whether it was done', () => {
 });
 
 describe('a create that is taken back', () => {
-  /** What was stored is judged once more, and refused, as soon as it is let go. */
+  /** The request judges the stored service once more, and refuses it, as soon as the gate opens. */
   async function judged(store: Store = openMemoryStore({ clock: systemClock })) {
     let arrive: () => void = () => undefined;
     let judge: () => void = () => undefined;
@@ -211,7 +211,7 @@ describe('a create that is taken back', () => {
     return { server: await startTestServer({ store, admission: [plugin] }), reached, judge: () => judge() };
   }
 
-  it('gives back what it had', async () => {
+  it('releases the addresses that it had', async () => {
     const { server, judge } = await judged();
     judge();
     expect((await server.post(services, service('a', nodePort(30_080)))).status).toBe(403);
@@ -247,7 +247,7 @@ describe('a create that is taken back', () => {
 });
 
 describe('over a store that several servers write to', () => {
-  it('what an update leaves out is free at once, also for the same service', async () => {
+  it('an address that an update leaves out is free at once, also for the same service', async () => {
     const store = sharedStore();
     const server = await startTestServer({ store });
     await server.post(services, service('a', nodePort(30_080)));

@@ -127,7 +127,7 @@ describe.each([
 });
 
 describe('connections', () => {
-  /** Opens a watch and gives back its first event and the end of the stream. */
+  /** Opens a watch and returns its first event and a promise for the end of the stream. */
   async function watch(): Promise<{ first: Json; ended: Promise<void>; cancel: () => void }> {
     const stream = session.request({ ':path': `${configMaps}?watch=1` });
     stream.on('error', () => undefined);
@@ -188,7 +188,7 @@ describe('connections', () => {
 });
 
 describe('a request to upgrade', () => {
-  /** What a browser sends for `new WebSocket(…)`, and the whole of what comes back. */
+  /** Sends the request that a browser sends for `new WebSocket(…)`, and returns the whole answer. */
   function upgrade(path: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = tlsConnect({

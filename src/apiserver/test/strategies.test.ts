@@ -171,7 +171,7 @@ describe('other kinds', () => {
     expect(odd.status).toBe(400);
   });
 
-  it('of the secrets of a service account only the names are kept', async () => {
+  it('only the names are kept from the secrets of a service account', async () => {
     const { json } = await server.post(`${ns}/serviceaccounts`, {
       metadata: { name: 'a' },
       secrets: [{ kind: 'Secret', namespace: 'elsewhere', name: 's', uid: 'u' }],
@@ -179,7 +179,7 @@ describe('other kinds', () => {
     expect(json['secrets']).toEqual([{ name: 's' }]);
   });
 
-  it('API-010 whoever asks for a kind that is on its way out is told so', async () => {
+  it('API-010 a request for a kind that is deprecated gets a warning', async () => {
     const warnings = async (path: string): Promise<unknown> => (await server.get(path)).headers['warning'];
     expect(await warnings(`${ns}/endpoints`)).toEqual([
       '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"',

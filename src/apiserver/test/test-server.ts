@@ -18,7 +18,7 @@ export interface Answer {
   readonly json: Json;
 }
 
-/** Deliberately loose: tests look into answers of every shape. */
+/** Deliberately loose: tests read answers of every shape. */
 export type Json = KubeObject & Status & { items: Json[]; rows: Json[]; object: Json };
 
 export interface RequestOptions {

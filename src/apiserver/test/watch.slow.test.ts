@@ -62,7 +62,7 @@ describe('watch', () => {
     watch.close();
   });
 
-  it('API-120 who writes over a connection is answered first, watches are told when the turn is over', async () => {
+  it('API-120 a writer over a connection gets its answer first, watches get the event when the turn is over', async () => {
     const watch = await server.watch(`${configMaps}?watch=1&resourceVersion=${await revision()}`);
     let told = 0;
     const both = watch.summary(2);
@@ -381,7 +381,7 @@ describe('watch', () => {
     }
   });
 
-  it('API-136 a watcher that does not read is let go, writers and other watchers are not held up', async () => {
+  it('API-136 a watcher that does not read is disconnected, writers and other watchers are not held up', async () => {
     await server.post(configMaps, configMap('a'));
     const from = await revision();
     const slow = await server.watch(`${configMaps}?watch=1&resourceVersion=${from}`);

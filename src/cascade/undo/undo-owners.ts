@@ -2,7 +2,7 @@ import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { coordinatesOf, coordinatesOfObject, coordinatesOfOwner, type UndoFacts } from './undo-facts.ts';
 import type { ConflictPolicy, UndoAction } from '../documents/undo-plan.ts';
 
-/** What becomes of an owner reference of a recorded object. */
+/** The result for one owner reference of a recorded object. */
 export type OwnerFate =
   /** The owner is in the cluster, with this uid. */
   | { readonly fate: 'live'; readonly uid: string }

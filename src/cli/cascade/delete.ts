@@ -293,7 +293,7 @@ function say({ end, remaining, differences }: CascadeEnd, plan: CascadePlan, id:
       return EXIT_TIMED_OUT;
     case 'interrupted':
       terminal.stderr(
-        `Interrupted; the deletion goes on in the cluster. kubectl cascade wait ${id} waits for its end.\n`,
+        `Interrupted; the deletion goes on in the cluster. kubectl cascade wait ${id} waits until it has finished.\n`,
       );
       return EXIT_ERROR;
   }

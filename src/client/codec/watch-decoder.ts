@@ -153,7 +153,7 @@ class JsonWatchDecoder implements WatchDecoder {
     for (;;) {
       const { bytes, start } = buffer;
       const newline = bytes.indexOf(NEWLINE, start + this.#searched);
-      // The own buffer has stale bytes after its end.
+      // The own buffer has stale bytes after `end`.
       if (newline < 0 || newline >= buffer.end) {
         this.#searched = buffer.length;
         if (this.#searched > MAX_OBJECT_BYTES)

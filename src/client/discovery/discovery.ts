@@ -259,7 +259,7 @@ function readGroups(document: unknown, found: Found): void {
     const good = versions.filter(({ groupVersion }) => {
       const parsed = parseGroupVersion(groupVersion);
       const sound = parsed !== undefined && parsed.group === name && parsed.version !== '';
-      // COL-013
+      // A group version that does not parse is skipped, and the others are used (COL-013).
       if (!sound) found.fail(groupVersion, new DecodeError(`unexpected GroupVersion string: ${groupVersion}`));
       return sound;
     });

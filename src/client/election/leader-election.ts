@@ -94,7 +94,7 @@ export interface LeaseTimes {
   readonly retryPeriodMs: number;
 }
 
-/** COL-200. */
+/** The defaults of kube-controller-manager (COL-200). */
 export const defaultLeaseTimes: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 
 /**

@@ -22,7 +22,7 @@ export interface ReflectorSink {
   replaceBegin(): void;
   /** The enumeration is complete as of this resource version. `gaps` describes objects that were not in it. */
   replaceEnd(resourceVersion: string, gaps: EnumerationGaps): void;
-  /** The enumeration broke off. What it showed is true; absences prove nothing. */
+  /** The enumeration broke off. The objects that it showed exist; absences prove nothing. */
   replaceAbort(): void;
   /**
    * A hint that these objects come next, one by one; 0 withdraws it. See `OnWatchAhead`. Most objects come without a hint, so nothing may

@@ -56,7 +56,7 @@ export interface ReflectorOptions {
 const PAGE_SIZE = 500;
 /** Each watch requests a random timeout between this and its double, so that the watches of a fleet do not end together. */
 const MIN_WATCH_SECONDS = 300;
-/** A watch with a half-open connection does not notice its end; it is aborted this much later. */
+/** A watch with a half-open connection does not notice that it has ended; it is aborted this much later. */
 const WATCH_GRACE_MS = 30_000;
 /** Maximum silence during a list, the initial events of a watch list, or before the head of any answer. */
 const SILENCE_MS = 60_000;

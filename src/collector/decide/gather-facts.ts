@@ -60,7 +60,7 @@ export interface Round {
   readonly shortcut: Facts['shortcut'];
   readonly latest: LatestAnswer;
   readonly owners: ReadonlyMap<OwnerKey, OwnerAnswer>;
-  /** What `blocking` was when this owner's blocking dependents were last queued. */
+  /** The value of `blocking` when this owner's blocking dependents were last queued. */
   readonly blockingWhenQueued: BlockingDependents | undefined;
   readonly endAccepted: AcceptedEnd | undefined;
 }
@@ -101,7 +101,7 @@ function withoutStale(latest: LatestAnswer, { shown, identity, resourceVersion =
 function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, endAccepted }: Round): NodeFacts {
   const { id, identity, state, beingDeleted, deletingDependents, resourceVersion } = node;
   const { foregroundFinalizer, orphanFinalizer, otherFinalizers } = node;
-  // Of these and `dependents` each is only used in its own branch, and may cost a walk over all dependents.
+  // Each decision uses either these or `dependents`, so each is read only in its own branch: it may cost a walk over all dependents.
   const blocking = deletingDependents ? source.graph.blockingDependents(id) : { count: 0, lastAddition: 0 };
   const mapping = source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(id));
   return {
@@ -239,9 +239,9 @@ function contradictsWatch(source: FactSource, owner: Coordinates, state: OwnerFa
 }
 
 /**
- * COL-111. While the graph is not to be trusted, the server may be another than the one that proved the absence (designs/0011): then
- * only what was proven since it was away last counts. Of a kind that is not served any more nothing else could be known (BETTER-15), once
- * discovery has said so again.
+ * True if the absence of the owner is in the cache and may be believed (COL-111). While the graph is not trusted, the server may not be the
+ * one that proved the absence (designs/0011): then only proofs count that are younger than the last outage. If discovery says again that
+ * the kind is not served any more, the old proof counts, because no newer one is possible (BETTER-15).
  */
 function isKnownAbsent(
   source: FactSource,

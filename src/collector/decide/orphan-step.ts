@@ -13,8 +13,9 @@ export interface OrphanFacts {
    */
   readonly version: string | undefined;
   /**
-   * What the graph has of the owner may be of another history of the server: it tries again what failed before, as a server does not
-   * answer while its backup is restored, or the graph is not to be trusted. The owner is read before anything is written.
+   * The owner is read before any write, because the facts about it in the graph may come from another history of the server. That is
+   * possible while the graph is not trusted. It is also possible when this round repeats one that failed, because a server does not answer
+   * while its backup is restored.
    */
   readonly doubtful: boolean;
   /** The owner, read live. */

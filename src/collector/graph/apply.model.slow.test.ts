@@ -11,7 +11,7 @@ import { NaiveGraph } from './testing/naive-graph.ts';
 import { nodes, pods, replicaSets, standbyPods } from './testing/events.ts';
 
 const RESOURCES: readonly MonitoredResource[] = [pods, replicaSets, nodes, standbyPods];
-/** Of both kinds: words and text. */
+/** One uid of each kind: kept as words, and kept as text. */
 const UIDS = [
   '00000000-0000-0000-0000-000000000001',
   'u1',

@@ -129,7 +129,7 @@ describe('nodes', () => {
   });
 
   it.each([{ finalizers: [] }, { finalizers: ['foregroundDeletion'] }])(
-    'COL-055 a deletion that a restored server knows nothing of is taken back, and the object looked at: $finalizers',
+    'COL-055 a deletion that a restored server does not know is taken back, and the object is queued: $finalizers',
     ({ finalizers }) => {
       const graph = new OwnershipGraph();
       const object = { uid: 'a', owners: [ref('o')], finalizers };
@@ -718,7 +718,7 @@ describe('virtual deletes', () => {
 });
 
 describe('lists and vanished resources', () => {
-  it('COL-047 BETTER-9 reads what a list lacks while anything depends on it, and lets go of the rest', () => {
+  it('COL-047 BETTER-9 reads objects that a list lacks while anything depends on them, and forgets the others', () => {
     const graph = new OwnershipGraph();
     run(
       graph,
@@ -1009,7 +1009,7 @@ describe('lists and vanished resources', () => {
     run(graph, observed(replicaSets, { uid: 'b' }), { type: 'resourceVanished', resource: nodes });
     run(graph, observed(pods, { uid: 'c' }));
     expect(graph.node('c')?.identity).toMatchObject({ apiVersion: 'v1', kind: 'Pod' });
-    // Now pods are what was looked at last.
+    // The pods are now the resource that was used last.
     run(graph, { type: 'resourceVanished', resource: pods }, observed(pods, { uid: 'd' }));
     expect(graph.node('d')?.identity).toMatchObject({ apiVersion: 'v1', kind: 'Pod' });
     run(graph, observed(nodes, { uid: 'e' }));

@@ -78,7 +78,10 @@ export function applied(
   return { outcome, effects };
 }
 
-/** COL-052, COL-053, COL-055, COL-073. */
+/**
+ * Adds a node for a new object, or compares a known one with the event: its references, waits and identity (COL-052, COL-053, COL-055,
+ * COL-073).
+ */
 function observe(
   graph: OwnershipGraph,
   resource: MonitoredResource,
@@ -282,7 +285,7 @@ function meetObject(
   references.rename(node, observed);
 }
 
-/** COL-057, COL-058. */
+/** Removes the node of a deleted object; the deletion of an unknown uid is ignored (COL-057, COL-058). */
 function observeDeletion(
   graph: OwnershipGraph,
   resource: MonitoredResource,
@@ -301,7 +304,10 @@ function observeDeletion(
   return 'changed';
 }
 
-/** COL-075, COL-077. */
+/**
+ * Removes a virtual owner that is absent, unless dependents name it by other coordinates. An observed node with other coordinates stays
+ * (COL-075, COL-077).
+ */
 function virtualDelete(graph: OwnershipGraph, { identity }: VirtualDeleteEvent, effects: Effect[]): ApplyOutcome {
   const { nodes, references } = graph;
   const node = nodes.find(identity.uid);
@@ -438,7 +444,7 @@ function needsProof(graph: OwnershipGraph, node: number): boolean {
   return false;
 }
 
-/** BETTER-2. */
+/** Forgets a resource that is not watched any more; references to its objects are verified again (BETTER-2). */
 function vanish(graph: OwnershipGraph, resource: MonitoredResource, effects: Effect[]): ApplyOutcome {
   const lost: number[] = [];
   forEachOf(graph, resource, (node) => void lost.push(node));

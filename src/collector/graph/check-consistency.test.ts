@@ -86,7 +86,7 @@ describe('compareWithList', () => {
     expect(compareWithList(graph, standbyPods, [])).toEqual([{ uid: 's', difference: 'extra' }]);
   });
 
-  it('COL-047 tells what is missing and what is there too much', () => {
+  it('COL-047 names the nodes that are missing and those that are there too much', () => {
     const graph = graphOf(observed(pods, object));
     expect(compareWithList(graph, pods, [observed(pods, { uid: 'o' }).object])).toEqual([
       { uid: 'o', difference: 'missing' },

@@ -119,7 +119,7 @@ function renderVertex(vertex: Vertex): string[] {
   ];
 }
 
-/** COL-186. */
+/** The label of a node: uid, namespace, kind, name and state (COL-186). */
 function labelOf(vertex: Vertex, group: string, version: string): string {
   const { identity, beingDeleted, deletingDependents, virtual, missing } = vertex;
   const type = `${identity.kind}.${version}${group === '' ? '' : `.${group}`}`;

@@ -4,7 +4,7 @@ import { applied } from './apply.ts';
 import { OwnershipGraph } from './ownership-graph.ts';
 import { deleted, observed, pods, ref } from './testing/events.ts';
 
-/** Who was queued by the change of `d`'s references, and whom it is a dependent of afterwards. */
+/** Returns the nodes that were queued by the change of `d`'s references, and the owners of `d` afterwards. */
 function change(before: readonly OwnerReference[], after: readonly OwnerReference[]) {
   const graph = new OwnershipGraph();
   for (const uid of ['a', 'b', 'c']) applied(graph, observed(pods, { uid }));
@@ -74,7 +74,7 @@ describe('COL-053 the difference between the references of a known object before
   });
 });
 
-describe('COL-113 an object that lost a reference is looked at again', () => {
+describe('COL-113 an object that lost a reference is queued again', () => {
   const waits = { deleting: true, finalizers: ['foregroundDeletion'] };
 
   function queuedAfter(

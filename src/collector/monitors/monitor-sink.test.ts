@@ -40,7 +40,7 @@ function setUp(resource = secrets, newest = Number.NaN) {
     const bytes = bytesOf(metadata);
     sink[verb](bytes, 0, bytes.length);
   };
-  /** What was told since the last call. */
+  /** Returns the outcomes since the last call, and forgets them. */
   const news = (): string[] => told.splice(0);
   return { sink, show, news, turned, outcomes };
 }
@@ -97,7 +97,7 @@ describe('MonitorSink', () => {
     expect(news()).not.toContain('waitingListed');
   });
 
-  it('BETTER-3 what the first enumeration shows is told as one change at its end, and each change after it', () => {
+  it('BETTER-3 reports the first enumeration as one change when it is complete, and each change after it', () => {
     const { sink, show, news } = setUp();
     sink.replaceBegin();
     show('added');
@@ -138,7 +138,7 @@ describe('MonitorSink', () => {
     }
   });
 
-  it('COL-048 COL-002 is in trouble until a list is complete, and tells of an outage when that begins', () => {
+  it('COL-048 COL-002 is in trouble until a list is complete, and reports an outage when that begins', () => {
     const { sink, show, news } = setUp();
     const told = () => news().filter((each) => each === 'outage');
     sink.failed(newStatusError(403, 'no'));
@@ -153,7 +153,7 @@ describe('MonitorSink', () => {
     expect(told()).toEqual(['outage']);
   });
 
-  it('COL-111 COL-002 tells of an outage each time the server is away, however long it has been in trouble', () => {
+  it('COL-111 COL-002 reports an outage each time the server is away, however long it has been in trouble', () => {
     const { sink, news } = setUp();
     sink.failed(newStatusError(403, 'no'));
     news();
@@ -169,7 +169,7 @@ describe('MonitorSink', () => {
     expect(news()).toEqual([]);
   });
 
-  it('COL-111 COL-002 tells of an outage beside kube-apiserver, if that says so, but for the first failure', () => {
+  it('COL-111 COL-002 reports an outage beside kube-apiserver, if that says so, but not for the first failure', () => {
     const { sink, news } = setUp({ apiVersion: 'example.com/v1', kind: 'Widget', resource: 'widgets' });
     const away = statusErrorOf(503, { 'audit-id': 'one' }, Buffer.from('service unavailable\n'));
     sink.failed(away);
@@ -184,7 +184,7 @@ describe('MonitorSink', () => {
     expect(news()).toEqual(['outage', 'outage', 'outage beside']);
   });
 
-  it('COL-055 COL-002 tells that history went back when a deletion is taken back, but not of what is listed because of it', () => {
+  it('COL-055 COL-002 reports that history went back when a deletion is taken back, but not again for the objects that are listed because of it', () => {
     const { sink, show, news, outcomes } = setUp();
     const told = () => news().filter((each) => ['historyReset', 'waitingListed', 'changed'].includes(each));
     sink.replaceBegin();
@@ -225,7 +225,7 @@ describe('MonitorSink', () => {
     }
   });
 
-  it('COL-111 tells of a watch that goes on after a failure, not of one that nothing has happened to, nor of a list', () => {
+  it('COL-111 reports a watch that goes on after a failure, but no watch without a failure, and no list', () => {
     const { sink, show, news } = setUp();
     const told = () => news().filter((each) => each === 'resumed');
     sink.opened();

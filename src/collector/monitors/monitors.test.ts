@@ -103,7 +103,7 @@ describe('Monitors', () => {
     expect([monitors.of(offered('b', 'v2')), monitors.of(offered('a'))]).toEqual([undefined, undefined]);
   });
 
-  it('COL-022 COL-023 BETTER-1 starts every one that can be started; the others are told of together, and tried again', async () => {
+  it('COL-022 COL-023 BETTER-1 starts every one that can be started; the others are reported together, and tried again', async () => {
     let broken = true;
     const { monitors, log } = setUp({ refuse: (resource) => broken && resource !== 'b' });
     const wanted = [offered('a'), offered('b'), offered('c')];
@@ -172,7 +172,7 @@ describe('Monitors', () => {
     expect(kinds.answers).toBe(false);
   });
 
-  it('starts all anew: the old ones are told to stop before', async () => {
+  it('starts all anew: the old ones are stopped before', async () => {
     const { monitors, log, running } = setUp();
     await monitors.sync([offered('a')], none);
     running.get('a/v1')?.sync();
@@ -237,7 +237,7 @@ describe('Monitors', () => {
     ]);
   });
 
-  it('BETTER-3 COL-048 wakes those that are offered and were told that there is no such resource, and no others', async () => {
+  it('BETTER-3 COL-048 wakes those that are offered and got a 404 before, and no others', async () => {
     const { monitors, log, absent } = setUp();
     await monitors.sync([offered('a'), offered('b'), offered('c'), offered('d', 'v2')], none);
     for (const resource of ['b', 'c', 'd', 'e']) absent.add(resource);

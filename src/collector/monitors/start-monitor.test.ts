@@ -115,7 +115,7 @@ describe('a monitor', () => {
     await monitor.stop();
   });
 
-  it('COL-048 one whose answers begin and then fail is told of once a minute, and not as one that works again', async () => {
+  it('COL-048 one whose answers begin and then fail is reported once a minute, and not as one that works again', async () => {
     const script: Answer[] = ['ends', ...Array.from({ length: 100 }, () => 'fails after its head' as const)];
     const { clock, monitor, asked, told } = await setUp([...script, 'follows']);
     await clock.advanceAsync(600_000);

@@ -50,7 +50,7 @@ describe('TroubleLog', () => {
     expect(lines()).toHaveLength(11);
   });
 
-  it('says nothing of trouble that is over before it was told', () => {
+  it('logs no trouble that is over before its first line', () => {
     log.failed('a', refused());
     clock.advance(999);
     log.recovered('a');
@@ -58,7 +58,7 @@ describe('TroubleLog', () => {
     expect([lines(), clock.pendingTimers]).toEqual([[], 0]);
   });
 
-  it('tells causes apart; a watch has the newest one', () => {
+  it('logs each cause by itself; a watch has the newest one', () => {
     log.failed('a', forbidden());
     log.failed('b', refused());
     log.failed('c', refused());

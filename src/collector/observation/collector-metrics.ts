@@ -8,12 +8,12 @@ import type { HeldAbsences } from '../trust/held-absences.ts';
 
 /** The counters of the collector, besides those of its queues (COL-190, BETTER-21). */
 export interface CollectorMetrics {
-  /** COL-018, COL-022, COL-024. */
+  /** Errors of a pass of discovery: no resources, a resource that cannot be monitored, or no sync in time (COL-018, COL-022, COL-024). */
   readonly syncErrors: Counter;
   readonly deletions: Counter;
   readonly patches: Counter;
   readonly decisions: Counter;
-  /** LIFE-560. */
+  /** References removed from dependents that appeared after their owner was orphaned (LIFE-560). */
   readonly lateReferences: Counter;
   readonly queued: Counter;
   readonly barriers: Counter;
@@ -48,7 +48,7 @@ export function collectorMetrics(metrics: Metrics): CollectorMetrics {
     }),
     queued: metrics.counter({
       name: 'kubegc_collector_queued_total',
-      help: 'Objects queued to be looked at, by reason; one that waits in the queue already counts again',
+      help: 'Objects queued for processing, by reason; one that waits in the queue already counts again',
       labelNames: ['reason'],
     }),
     barriers: metrics.counter({
@@ -115,7 +115,7 @@ export function collectorGauges(
   });
   metrics.gauge({
     name: 'kubegc_collector_long_delayed_keys',
-    help: 'Of them, objects whose next attempt is more than ten seconds away, by queue',
+    help: 'Objects that are tried again after a delay of more than ten seconds, by queue',
     labelNames: ['name'],
     collect: (gauge) => {
       for (const queue of Object.values(queues))

@@ -55,7 +55,7 @@ const stray = (uid: string, ...owners: ReturnType<typeof ref>[]): GraphEvent =>
 const warnings = (): number => logger.lines.filter(({ level }) => level !== 'debug').length;
 
 describe('COL-143 references across namespaces', () => {
-  it('are told of at once in a term, and not at all outside of one', () => {
+  it('are reported at once in a term, and not at all outside of one', () => {
     happens(stray('a'));
     expect([waiting.names, warnings()]).toEqual([[], 0]);
     reports.beginTerm();
@@ -76,7 +76,7 @@ describe('COL-143 references across namespaces', () => {
     expect([waiting.names, warnings()]).toEqual([[], 0]);
   });
 
-  it('are told of in the words that hold then, once for a dependent and an owner', () => {
+  it('are reported in the words that hold at that time, once for a dependent and an owner', () => {
     happens(stray('a'), stray('a', ref('o', { name: 'x' })), observed(pods, { uid: 'p', namespace: 'elsewhere' }));
     // Only the first reference that is wrong is reported at a linking.
     happens(stray('a', ref('p'), ref('o', { name: 'y' })));
@@ -87,7 +87,7 @@ describe('COL-143 references across namespaces', () => {
     ]);
   });
 
-  it('are told of once by one process, however often it leads', () => {
+  it('are reported once by one process, however often it leads', () => {
     happens(stray('a'));
     reports.beginTerm();
     waiting.takeWaiting();

@@ -11,7 +11,10 @@ interface InvalidNamespaceReportsOptions {
   readonly recorder: Pick<EventRecorder, 'event' | 'takeWaiting'>;
 }
 
-/** The most unreported references that are kept: as many as the recorder has place for when a term begins. Of more, the newest are kept. */
+/**
+ * The most unreported references that are kept: as many as the recorder has place for when a term begins. If there are more, the newest are
+ * kept.
+ */
 const MAX_UNTOLD = MAX_QUEUED_EVENTS;
 
 /**
@@ -79,7 +82,7 @@ export class InvalidNamespaceReports {
     if (this.#untold.size === 2 * MAX_UNTOLD) this.#sweep();
   }
 
-  /** Keeps only the reports that still hold, updated to the present state. Of too many, the newest are kept. */
+  /** Keeps only the reports that still hold, updated to the present state. If there are too many, the newest are kept. */
   #sweep(): void {
     for (const [key, report] of this.#untold) {
       const now = this.#asItIsNow(report);

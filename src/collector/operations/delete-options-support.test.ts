@@ -66,7 +66,7 @@ describe('the place of options of a DELETE', () => {
     });
   });
 
-  it('stays the body where the server does not tell', async () => {
+  it('stays in the body where the version of the server is unknown', async () => {
     expect(await learned([statusWith(403, 'Forbidden')], 300_000)).toEqual({ place: 'body', asked: 1 });
     expect(await learned([{ status: 200, body: {} }], 300_000)).toEqual({ place: 'body', asked: 1 });
   });

@@ -81,7 +81,7 @@ export async function unblockReferences(
 }
 
 /**
- * A strategic merge patch finds an element of the list by its uid. Of two references to one uid (COL-235) it always changes the first,
+ * A strategic merge patch finds an element of the list by its uid. If two references name one uid (COL-235), it always changes the first,
  * whichever of them blocks.
  */
 function namesOneUidTwice({ references, all }: UnblockReferencesAction): boolean {

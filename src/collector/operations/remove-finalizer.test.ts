@@ -33,7 +33,7 @@ describe('removeFinalizer', () => {
   });
 
   it.each([conflict, statusWith(422, 'Invalid')])(
-    'what the graph knew was out of date: read, at once',
+    'reads the object at once when the graph was out of date',
     async (refusal) => {
       const { context, sent, times } = setUp([refusal, live, objectWith({})]);
       expect((await removeFinalizer(context, action({ resourceVersion: '7', otherFinalizers: [] }))).answer).toBe(

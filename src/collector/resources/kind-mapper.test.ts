@@ -29,7 +29,7 @@ describe('KindMapper', () => {
     }
   });
 
-  it('COL-029 tells once of each kind that is not known', () => {
+  it('COL-029 reports each unknown kind once', () => {
     const { mapper, told } = setUp();
     for (let i = 0; i < 3; i++) mapper.mapping('example.com/v2', 'Widget');
     expect([told(), mapper.unknown]).toEqual([1, 1]);
@@ -37,7 +37,7 @@ describe('KindMapper', () => {
     expect([told(), mapper.unknown]).toEqual([2, 2]);
   });
 
-  it('COL-029 tells again of a kind that came and went', () => {
+  it('COL-029 reports a kind again that came and went', () => {
     const { mapper, told } = setUp();
     mapper.mapping('example.com/v2', 'Widget');
     mapper.replace(new RestMapper([widgets('v2')]));

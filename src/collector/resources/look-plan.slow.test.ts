@@ -37,7 +37,7 @@ const every = (ms: number, times: number): Change[] => Array.from({ length: time
 const gaps = (times: readonly number[]) => times.slice(1).map((time, i) => time - times[i]!);
 
 describe('LookPlan', () => {
-  it('BETTER-3 a changed definition is looked at after 50 ms, and once more half a second after the change', () => {
+  it('BETTER-3 discovery is read 50 ms after a changed definition, and once more half a second after the change', () => {
     expect(looks([{ at: 1000 }])).toEqual([1050, 1500]);
   });
 
@@ -79,7 +79,7 @@ describe('LookPlan', () => {
     },
   );
 
-  it('COL-029 unknown kinds and paths that are not there have their own pauses, and are looked at once', () => {
+  it('COL-029 unknown kinds and paths that are not there have their own pauses, and one of them causes one read of discovery', () => {
     const unknown = every(10, 3000).map(({ at }) => ({ at, reason: 'unknownKind' as const }));
     expect(Math.min(...gaps(looks(unknown)))).toBeGreaterThanOrEqual(5000);
     expect(looks(unknown.slice(0, 1))).toEqual([100]);
@@ -88,7 +88,7 @@ describe('LookPlan', () => {
     expect(looks(missing.slice(0, 1))).toEqual([1000]);
   });
 
-  it('BETTER-3 expects something until a look has succeeded that began half a second after the last change', () => {
+  it('BETTER-3 expects something until a read of discovery has succeeded that began half a second after the last change', () => {
     const plan = new LookPlan();
     expect(plan.expectsChange).toBe(false);
     plan.sooner('unknownKind', 0);

@@ -30,7 +30,7 @@ it('BETTER-9 knows the last two thousand at least, and no more than four thousan
   }
 });
 
-it('BETTER-9 keeps nothing that does not count any more, once it is asked to let go', () => {
+it('BETTER-9 keeps nothing that does not count any more, once it is asked to forget', () => {
   let now = 0;
   const deletions = new AcceptedDeletions();
   for (let i = 0; i < 3000; i++) deletions.note(`u${i}`, { resourceVersion: '1', by: 'delete' }, now);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AwaitedEvents } from './awaited-events.ts';
 
-/** What the graph has: versions by uid. */
+/** The versions that the graph has, by uid. */
 function setUp(...shown: readonly (readonly [string, number])[]) {
   const graph = new Map(shown);
   const awaited = new AwaitedEvents({ versionOf: (uid) => graph.get(uid) ?? Number.NaN });

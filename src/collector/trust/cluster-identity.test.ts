@@ -75,7 +75,7 @@ describe('the identity of the cluster', () => {
     expect([news(), foreign.length]).toEqual([[], 1]);
   });
 
-  it('COL-116 is not known where it may not be read, which is said once; once known, it must be told', async () => {
+  it('COL-116 is not known where it may not be read, which is logged once; once known, it must be readable', async () => {
     const { server, send, logger, clock } = setUp();
     server.status = 403;
     expect([await send('DELETE', '/pods/a'), await send('GET', '/pods?watch=true')]).toEqual([200, 200]);

@@ -146,7 +146,7 @@ export class ClusterIdentity implements Greeting {
     this.#freshUntil = began + FRESH_MS;
     if (this.#unknown) return;
     this.#unknown = true;
-    const message = 'which cluster this is cannot be told: Namespace kube-system could not be read';
+    const message = 'the cluster cannot be identified: Namespace kube-system could not be read';
     this.#options.logger.warn(message, { status });
   }
 }

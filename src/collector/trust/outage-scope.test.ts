@@ -46,7 +46,7 @@ it.each([
   for (const apiVersion of ['v1', 'apps/v1']) expect(outageOfCall(error, apiVersion)).toBe('all');
 });
 
-it('COL-111 law 5: a list or watch that the server answered with an error puts only its own kind in doubt', () => {
+it('COL-111 law 5: after a list or watch that the server answered with an error, only its own kind is not trusted', () => {
   const refused = newStatusError(500, 'conversion webhook failed');
   const outages = (['working', 'inTrouble'] as const).flatMap((before) =>
     [refused, newStatusError(410, 'expired'), NO_CONNECTION].flatMap((error) =>

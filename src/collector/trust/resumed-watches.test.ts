@@ -12,7 +12,7 @@ const offered = (resource: string) => ({
   verbs: [],
 });
 
-/** `answers`: the versions that are told, in order; an error is a question without an answer. */
+/** `answers`: the versions that the server answers with, in order; an error is a request without an answer. */
 function setUp(...answers: readonly (number | Error)[]) {
   const clock = new FakeClock();
   const asked: { readonly resource: string; readonly at: number }[] = [];
@@ -34,7 +34,7 @@ function setUp(...answers: readonly (number | Error)[]) {
 }
 
 describe('ResumedWatches', () => {
-  it('COL-111 COL-002 tells of a server that is older than a watch that goes on', async () => {
+  it('COL-111 COL-002 reports a server that is older than a watch that goes on', async () => {
     const { clock, add, older, resources } = setUp(300);
     add('secrets', 900);
     await clock.advanceAsync(60_000);
@@ -74,7 +74,7 @@ describe('ResumedWatches', () => {
     expect([asked.map(({ at }) => at), older]).toEqual([[0, 10_000, 20_000], ['secrets']]);
   });
 
-  it('COL-048 does not ask about a watch that has shown something, and does not tell of it', async () => {
+  it('COL-048 does not ask about a watch that has shown something, and does not report it', async () => {
     const { clock, watches, add, older, resources } = setUp(300);
     add('secrets', 900);
     watches.forget(offered('secrets'));

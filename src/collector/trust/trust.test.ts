@@ -47,7 +47,7 @@ type Step = keyof typeof steps;
 const names = Object.keys(steps) as Step[];
 const DEPTH = 4;
 
-/** What must be true after these steps, told from the steps alone. */
+/** The state that must hold after these steps, computed from the steps alone. */
 function expected(played: readonly Step[]) {
   const last = (...of: readonly Step[]): number => Math.max(...of.map((step) => played.lastIndexOf(step)));
   const outage = /fails|without answer/;
@@ -159,7 +159,7 @@ describe('WatchedKinds', () => {
   const pairs = troubles.flatMap((secret) => troubles.map((widget) => ({ secret, widget })));
 
   it.each(pairs)(
-    'BETTER-9 a watch in trouble puts its own kind in doubt, the server all kinds: Secrets $secret, Widgets $widget',
+    'BETTER-9 during trouble of a watch only its own kind is not trusted, during trouble of the server no kind: Secrets $secret, Widgets $widget',
     ({ secret, widget }) => {
       const kinds = new WatchedKinds(() => [
         watch('v1', 'Secret', secret),

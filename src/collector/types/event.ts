@@ -3,9 +3,9 @@ import type { Identity, Uid } from './identity.ts';
 import type { ObjectColumns } from './object-columns.ts';
 
 /**
- * What a monitor watches. The identity of an observed object takes its apiVersion and kind from here, not from the
- * payload (COL-045). Make one object per monitor and pass the same one with every event: the graph recognises it by
- * reference first, and then by what it says.
+ * A resource that a monitor watches. The identity of an observed object takes its apiVersion and kind from here, not from the payload
+ * (COL-045). Make one object per monitor and pass the same one with every event: the graph compares the reference first, and the fields
+ * after that.
  */
 export interface MonitoredResource {
   /** `v1`, `apps/v1`. */
@@ -100,12 +100,12 @@ export interface VanishLimit {
 }
 
 /**
- * The resource left discovery and its monitor was stopped (BETTER-2). Nodes that somebody refers to become virtual
- * and are verified again; the others leave the graph. What they referred to themselves is forgotten: a dependent that is
- * not monitored does not block its owner (COL-10B).
+ * The resource left discovery and its monitor was stopped (BETTER-2). A node stays if an object refers to it: it becomes virtual and is
+ * verified again. The other nodes leave the graph. Their own references are forgotten, because a dependent that is not monitored does not
+ * block its owner (COL-10B).
  *
- * When only the version of a resource changes, send it for the old version *after* the monitor of the new one has
- * synced: by then its objects carry the new version (COL-05A) and are not touched.
+ * When only the version of a resource changes, send the event for the old version *after* the monitor of the new one has synced: by then
+ * its objects carry the new version (COL-05A) and are not touched.
  */
 interface ResourceVanishedEvent {
   readonly type: 'resourceVanished';

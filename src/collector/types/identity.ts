@@ -2,8 +2,8 @@
 export type Uid = string;
 
 /**
- * What a reference says about its owner: the four fields that must all be equal for two references to mean the same
- * object. `controller` and `blockOwnerDeletion` are no part of it (COL-130).
+ * The owner that a reference names: two references mean the same object only if all four fields are equal. `controller` and
+ * `blockOwnerDeletion` are no part of it (COL-130).
  */
 export interface Coordinates {
   /** `v1`, `apps/v1`; compared literally, another served version of the kind is another coordinate (COL-074). */

@@ -7,8 +7,8 @@ export type OutageScope = 'all' | 'beside';
 export type HistoryEvidence = 'lowerVersion' | 'deletionTakenBack';
 
 /**
- * All that a monitor tells beside the objects themselves. Columns may be read during the call only. A monitor that was stopped tells
- * nothing after `stopped`, except `troubleChanged`.
+ * All events of a monitor beside the objects themselves. Columns may be read during the call only. A monitor that was stopped sends nothing
+ * after `stopped`, except `troubleChanged`.
  */
 export type MonitorEvent =
   /** The first enumeration is complete. */
@@ -40,8 +40,8 @@ export type MonitorEvent =
   /** After a failure an enumeration is complete, or a watch shows something. */
   | { readonly type: 'recovered' }
   /**
-   * The server's resource version is lower than it was, or a deletion is taken back: its history was replaced, by a backup for example.
-   * Told before anybody can act upon the object or list that showed it, and not for the objects that are listed because of it.
+   * The server's history was replaced, by a backup for example: its resource version is lower than it was, or a deletion is taken back. The
+   * event comes before any worker can act upon the object or list that showed it, and not for the objects that are listed because of it.
    */
   | { readonly type: 'historyReset'; readonly evidence: HistoryEvidence }
   /** The monitor was stopped. */

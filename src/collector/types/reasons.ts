@@ -22,13 +22,13 @@ export const reasons = {
     referenceDropped: 'It lost a reference, and a remaining owner is gone or waits.',
     dependentReleased: 'A dependent that blocked it is gone, or no longer blocks it.',
     startsOrphaning: 'It began to wait for its dependents to be orphaned.',
-    blocksOwner: 'An owner that waits for it was looked at.',
+    blocksOwner: 'An owner that waits for it was processed.',
     deletionsResumed: 'Its deletion was held by a limit, and somebody agreed to go on.',
     waitingListed: 'A list showed that it waits, and what happened before the list is not known.',
     changedUnseen:
       'A list showed that it changed and has an owner that is missing, waits or does not match, or that a waiting owner changed; the events before the list are unknown.',
   },
-  /** What is remembered of absences, and why it is forgotten. */
+  /** Why an absence is remembered, and why it is forgotten. */
   absence: {
     objectGone: 'The object is gone, and others refer to it.',
     coordinatesAbsent: 'No object is at these coordinates.',
@@ -41,7 +41,8 @@ export const reasons = {
       'So many objects of a kind vanished from one list that nothing is deleted because of it until a second list has confirmed it.',
     DeletionsHeld: 'So many objects were deleted within a minute that no more are deleted until somebody agrees.',
     OwnerRefInvalidNamespace: 'A reference names an owner in another namespace, which is not valid.',
-    DependentsOrphaned: 'The owner was deleted with policy Orphan: who refers to it is let go, also if it comes late.',
+    DependentsOrphaned:
+      'The owner was deleted with policy Orphan: its dependents are orphaned, also those that appear later.',
     OrphanedOwnerReferenceReleased:
       'A dependent appeared after its owner was deleted with policy Orphan, and its reference was removed.',
   },
@@ -51,7 +52,7 @@ export const reasons = {
     unknownKind: 'A reference names an unknown kind.',
     pathNotFound: 'A path from discovery does not exist.',
   },
-  /** What a decision was about an object. */
+  /** The decision about an object. */
   decided: {
     goneFromGraph: 'The object is no longer in the ownership graph.',
     virtualEntryOutdated: 'It was queued when it was known only from a reference, and has been observed since.',
@@ -90,7 +91,7 @@ export const reasons = {
     ownerOrphaned: 'Its owner is deleted with policy Orphan, so the reference to it is removed.',
     dependentsReleased: 'No dependent refers to the object, so the orphan finalizer is removed.',
   },
-  /** What came of a write. */
+  /** The result of a write. */
   answered: {
     deleteAccepted: 'The server accepted the delete.',
     deletionHeld: 'The delete was not sent, because a limit of deletions per minute is reached.',
@@ -110,7 +111,7 @@ export type QueueReason = keyof typeof reasons.queued;
 export type AbsenceReason = keyof typeof reasons.absence;
 export type EventReason = keyof typeof reasons.events;
 export type DiscoveryReason = keyof typeof reasons.discovery;
-/** Of a decision and of what came of it. */
+/** The reason of a decision, or of the result of its write. */
 export type Reason = keyof typeof reasons.decided | keyof typeof reasons.answered;
 export type AnyReason = QueueReason | AbsenceReason | EventReason | DiscoveryReason | Reason;
 

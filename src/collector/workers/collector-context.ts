@@ -45,7 +45,7 @@ export interface CollectorContext extends DeleteContext {
   readonly apply: (event: GraphEvent, epoch?: Epoch) => void;
   /** Returns the client with one more interceptor, which is called after a request has waited for its place. */
   readonly through: (interceptor: Interceptor) => RestClient;
-  /** What may be believed instead of a read, as of now. */
+  /** Says whether the graph may be believed instead of a read at present. */
   readonly trust: Trust;
   /** See FactSource. */
   readonly versionFor: NonNullable<FactSource['versionFor']>;

@@ -88,7 +88,7 @@ const done: ActionOutcome = { next: 'done' };
 interface Errand {
   readonly key: WorkKey;
   readonly reason: Reason;
-  /** The epoch in which the decision began. What its reads prove counts as proven since then. */
+  /** The epoch in which the decision began. The proofs of its reads count from then on. */
   readonly epoch: Epoch;
   readonly conflict: Conflict | undefined;
   readonly results: ActionResult[];
@@ -213,7 +213,7 @@ export class DeleteWorker {
     else trust.leftAsRead(uid, version);
   }
 
-  /** The outcome for a key that the decision lets go. The node may be virtual still. */
+  /** The outcome for a key whose decision is `forget`. The node may still be virtual. */
   #afterForget({ uid, latest }: Round, { actions }: Verdict): WorkOutcome {
     if (this.#context.graph.node(uid)?.state !== 'virtual') return 'forget';
     // The object exists. Until its monitor has shown it, nobody would notice its deletion (COL-071, COL-092).

@@ -70,7 +70,7 @@ export class IgnoredFinalizers {
     try {
       await this.#look();
     } catch (error) {
-      this.#context.logger.error('looking after ignored resources failed unexpectedly', { error });
+      this.#context.logger.error('the pass over ignored resources failed unexpectedly', { error });
     }
   }
 

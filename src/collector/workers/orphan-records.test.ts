@@ -121,7 +121,7 @@ class EventServer {
   readonly orphanedOwners = new OrphanedOwners();
   readonly stop = new AbortController();
   readonly records: OrphanRecords;
-  /** What happens when it is asked, before it answers; an answer of that is its own. */
+  /** Runs before the server answers a request; if it returns an answer, the client gets that one. */
   before: (verb: string) => HttpResponse | undefined | Promise<HttpResponse | undefined> = () => undefined;
   #version = 0;
 
@@ -272,7 +272,7 @@ describe('the Event of an attempt before', () => {
 });
 
 describe('a record that could not be written because the term ended', () => {
-  it('LIFE-561 is no failure to write: the first one is told of all the same', async () => {
+  it('LIFE-561 is no failed write: the first real failure is logged all the same', async () => {
     const server = new EventServer();
     server.before = () => new Promise(() => undefined);
     const done = server.record('a');
@@ -328,7 +328,7 @@ describe('when the server went back in time', () => {
     expect(server.known).toEqual(['a']);
   });
 
-  it('LIFE-561 the reading ends with the term, and says nothing; that of the next one tells', async () => {
+  it('LIFE-561 the reading ends with the term, and logs nothing; the reading of the next term does', async () => {
     const server = new EventServer();
     await server.record('a');
     server.undo('a');

@@ -29,7 +29,7 @@ export interface OrphanWorkerOptions {
   readonly barrier: { ask(owner: Target): Promise<BarrierAnswer> } | undefined;
 }
 
-/** Releases the dependents of one owner, then removes the orphan finalizer from the owner (section 9). */
+/** Releases the dependents of one owner, then removes the orphan finalizer from the owner. */
 export class OrphanWorker {
   readonly #context: CollectorContext;
   readonly #options: OrphanWorkerOptions;

@@ -15,7 +15,7 @@ it('COL-214 lets nobody in before it is opened, then all who wait', async () => 
   expect(done).toEqual([1, 2]);
 });
 
-it('COL-214 closes at once, and tells when the last one has come out', async () => {
+it('COL-214 closes at once, and reports when the last worker has come out', async () => {
   const gate = new WorkGate();
   gate.open(term());
   let finish: () => void = () => undefined;
@@ -33,7 +33,7 @@ it('COL-214 closes at once, and tells when the last one has come out', async () 
   expect(await outside).toBe(true);
 });
 
-it('COL-214 tells who waits that it is open, and lets nobody try who comes when it is closed again', async () => {
+it('COL-214 wakes those who wait when it opens, and stops those who come after it is closed again', async () => {
   const gate = new WorkGate();
   let work = 0;
   const attempt = () => gate.tryPass(async () => ++work);

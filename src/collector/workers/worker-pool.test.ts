@@ -113,7 +113,7 @@ describe('WorkerPool', () => {
     await done;
   });
 
-  it('COL-215 takes no key after it was told to stop, finishes the one in work, and does not sit out its pause', async () => {
+  it('COL-215 takes no key after it was stopped, finishes the one in work, and does not sit out its pause', async () => {
     const seen: string[] = [];
     let fail: (() => void) | undefined;
     const { queue, stop, done } = setUp((key) => {
@@ -226,7 +226,7 @@ describe('WorkerPool at a gate', () => {
     },
   );
 
-  it('COL-215 its end lets everybody go who waits at it, with the keys left where they are', async () => {
+  it('COL-215 everybody who waits for it continues when it stops, and the keys are left where they are', async () => {
     const gate = new WorkGate();
     const { queue, done } = setUp(() => Promise.resolve('forget'), 2, gate);
     queue.add('a');

@@ -32,7 +32,7 @@ describe('describeChange', () => {
       words: 'finalizer a removed',
     },
     { previous: object({}), next: object({ finalizers: ['a'] }), words: 'finalizer a added' },
-    { previous: object({ ownerReferences: [owner] }), next: object({}), words: 'let go of by owner Pod/o' },
+    { previous: object({ ownerReferences: [owner] }), next: object({}), words: 'released by owner Pod/o' },
     { previous: object({}), next: object({ ownerReferences: [owner] }), words: 'taken by owner Pod/o' },
     {
       previous: object({ ownerReferences: [{ ...owner, blockOwnerDeletion: true }] }),

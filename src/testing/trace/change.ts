@@ -53,7 +53,7 @@ function describeUpdate(previous: KubeObject, next: KubeObject): string[] {
   }
   const uid = (reference: OwnerReference): string => reference.uid;
   for (const owner of lost(before.ownerReferences, after.ownerReferences, uid)) {
-    words.push(`let go of by owner ${ownerName(owner)}`);
+    words.push(`released by owner ${ownerName(owner)}`);
   }
   for (const owner of lost(after.ownerReferences, before.ownerReferences, uid)) {
     words.push(`taken by owner ${ownerName(owner)}`);

@@ -27,7 +27,7 @@ export class RecordingStore implements Store {
   readonly #recorder: Recorder;
   readonly #activity: Activity;
   readonly #formerKinds: FormerKinds;
-  /** What each key holds: the same bytes as in the store, so that a change can be compared with what was there. */
+  /** The value of each key, with the same bytes as in the store, so that a change can be compared with the value before it. */
   readonly #latest = new Map<string, Uint8Array>();
 
   constructor({ store, recorder, activity, formerKinds, items = [] }: RecordingStoreOptions) {

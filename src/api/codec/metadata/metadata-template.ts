@@ -52,7 +52,7 @@ export class MetadataTemplate {
     return 300 + this.#message.length + this.#texts.byteLength + this.#times.byteLength;
   }
 
-  /** Writes the message of an object that has this template; returns its end. */
+  /** Writes the message of an object that has this template; returns the offset behind it. */
   fill(target: Uint8Array, offset: number, { value, modRevision }: TemplateSource): number {
     target.set(this.#message, offset);
     const texts = this.#texts;

@@ -66,9 +66,9 @@ export class WatchFrameReader {
   #from = 0;
   #carried = 0;
 
-  /** Takes the next chunk. The previous chunk must have been read to its end. */
+  /** Takes the next chunk. Every message of the previous chunk must have been read. */
   push(chunk: Uint8Array): void {
-    if (this.#at < this.#chunk.length) throw new Error('the last chunk has not been read to its end');
+    if (this.#at < this.#chunk.length) throw new Error('the last chunk has not been read completely');
     this.#chunk = chunk;
     this.#at = 0;
     if (this.#from > 0) {

@@ -22,8 +22,8 @@ const MAX_TAG = 2 ** 32 - 1;
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Reads one message after the other from a range of bytes. A reader that enters a nested message keeps the position of its end: every read
- * stops at `end`, so a wrong length is an error and never a read beyond the message.
+ * Reads one message after the other from a range of bytes. A reader that enters a nested message keeps the position where it ends: every
+ * read stops at `end`, so a wrong length is an error and never a read beyond the message.
  */
 export class WireReader {
   readonly bytes: Uint8Array;

@@ -18,7 +18,7 @@ function defaultRules(owner: Fields | undefined, field: string): void {
   for (const rule of objectsAt(owner, field)) setIfUnset(rule, 'scope', '*');
 }
 
-/** API-354. */
+/** Sets the defaults that both sorts of webhooks have (API-354). */
 function defaultWebhook(webhook: Fields): void {
   setIfUnset(webhook, 'failurePolicy', 'Fail');
   defaultMatching(webhook);

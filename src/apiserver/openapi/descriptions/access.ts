@@ -1,6 +1,6 @@
 import type { FieldTexts } from './field-texts.ts';
 
-const RULES = 'What is allowed; nothing takes a right away.';
+const RULES = 'Actions that are allowed; no rule takes a right away.';
 const SUBJECTS = 'Who gets it.';
 
 export const ACCESS: FieldTexts = {
@@ -18,7 +18,7 @@ export const ACCESS: FieldTexts = {
     nonResourceURLs: 'Paths that are no resources, such as /healthz or /metrics/*; only in ClusterRoles.',
     resourceNames: 'Only the objects with these names. Creating and listing everything cannot be allowed that way.',
     resources: 'Resources, such as pods or pods/log; * is all.',
-    verbs: 'What may be done, such as get, list, watch, create, update, patch, delete; * is all.',
+    verbs: 'Allowed verbs, such as get, list, watch, create, update, patch, delete; * is all.',
   },
   'rbac.RoleBinding': {
     roleRef: 'Role of the same namespace, or ClusterRole, that is granted in this namespace. Cannot be changed.',
@@ -50,18 +50,18 @@ export const ACCESS: FieldTexts = {
   },
   'authentication.TokenReviewSpec': {
     audiences: 'Audiences one of which the token has to be for.',
-    token: 'The token to look at.',
+    token: 'The token to check.',
   },
   'authentication.TokenReviewStatus': {
     audiences: 'Audiences that fit.',
     authenticated: 'Whether the token is good.',
-    error: 'Why it could not be looked at.',
-    user: 'Who it belongs to.',
+    error: 'Why the token could not be checked.',
+    user: 'The user that the token belongs to.',
   },
   'authentication.UserInfo': {
     extra: 'Whatever else the authenticator knows.',
     groups: 'Groups of the user.',
-    uid: 'Id that tells users of one name apart over time.',
+    uid: 'Id that distinguishes users who had one name at different times.',
     username: 'Name of the user.',
   },
   'authorization.SubjectAccessReviewSpec': {
@@ -79,7 +79,7 @@ export const ACCESS: FieldTexts = {
   'authorization.SubjectAccessReviewStatus': {
     allowed: 'Whether the request would be allowed.',
     denied: 'Whether it would be refused, whatever others say.',
-    evaluationError: 'What went wrong on the way; the answer may be right still.',
+    evaluationError: 'Errors during the evaluation; the answer may be right still.',
     reason: 'Why.',
   },
   'authorization.ResourceAttributes': {
@@ -90,7 +90,7 @@ export const ACCESS: FieldTexts = {
     namespace: 'Namespace of the request; empty for cluster scope, or for all namespaces.',
     resource: 'The resource, such as pods; * is all.',
     subresource: 'The subresource, such as log.',
-    verb: 'What is to be done, such as get; * is all.',
+    verb: 'The verb to check, such as get; * is all.',
     version: 'Version of the API; * is all.',
   },
   'authorization.NonResourceAttributes': { path: 'The path.', verb: 'The method, in small letters.' },

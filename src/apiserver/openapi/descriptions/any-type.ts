@@ -9,12 +9,12 @@ export const TYPE_META_FIELDS = {
 /** Fields of that name in any type that has no own words for it. */
 export const COMMON_FIELDS = {
   apiVersion: 'Group and version of the API the object is written in, such as apps/v1.',
-  conditions: 'What is true of the object at present.',
+  conditions: 'Conditions of the object at present.',
   items: 'The objects of the list.',
   kind: 'Name of the type of the object, such as Deployment.',
   observedGeneration: 'The metadata.generation the status is about; with an older one it is not up to date.',
   spec: 'What is wanted.',
-  status: 'What was last seen. Written by controllers.',
+  status: 'The last observed state. Written by controllers.',
 } as const;
 
 /** Descriptions of `metadata`, by the type of the field, in Kubernetes' words. */
@@ -25,11 +25,11 @@ export const METADATA_FIELDS = {
 
 /** Descriptions for every type whose name ends in `Condition`. */
 export const CONDITION_FIELDS = {
-  lastProbeTime: 'When it was last looked at.',
+  lastProbeTime: 'Time of the last probe.',
   lastTransitionTime: 'When the status last changed.',
   message: 'Why it is so, for people.',
   observedGeneration: 'The metadata.generation it is about; with an older one it is not up to date.',
   reason: 'Why it is so, in one word for programs.',
   status: 'True, False or Unknown.',
-  type: 'What the condition is about, such as Ready.',
+  type: 'Subject of the condition, such as Ready.',
 } as const;

@@ -4,7 +4,7 @@ import type { FieldTexts } from './field-texts.ts';
 export const CLUSTER: FieldTexts = {
   'core.NamespaceSpec': {
     finalizers:
-      'Who must finish before the namespace is removed, beside metadata.finalizers; kubernetes stands for its content.',
+      'Finalizers of the namespace, beside metadata.finalizers; it is removed when all are gone. kubernetes stands for its content.',
   },
   'core.NamespaceStatus': {
     conditions: 'While it is being deleted: what is left, and what went wrong.',
@@ -19,7 +19,7 @@ export const CLUSTER: FieldTexts = {
     data: 'Keys and values in base64, which hides nothing; 1 MiB together.',
     immutable: 'When true, the data cannot be changed any more, nor this field.',
     stringData: 'Keys and values as plain text; put into data by the server, never shown.',
-    type: 'What it is for, such as Opaque or kubernetes.io/tls; some types need certain keys. Cannot be changed.',
+    type: 'Purpose of the secret, such as Opaque or kubernetes.io/tls; some types need certain keys. Cannot be changed.',
   },
   'core.ServiceAccount': {
     automountServiceAccountToken: 'Whether its token appears in containers; a pod may say otherwise.',
@@ -31,7 +31,7 @@ export const CLUSTER: FieldTexts = {
     scopeSelector: 'Only what fits counts, with operators.',
     scopes: 'Only what fits all of these counts, such as BestEffort or NotTerminating.',
   },
-  'core.ResourceQuotaStatus': { hard: 'The bounds in force.', used: 'What is used of them.' },
+  'core.ResourceQuotaStatus': { hard: 'The bounds in force.', used: 'Amounts in use.' },
   'core.ScopeSelector': { matchExpressions: 'Conditions, all of which must hold.' },
   'core.ScopedResourceSelectorRequirement': {
     operator: 'In, NotIn, Exists or DoesNotExist.',
@@ -45,7 +45,7 @@ export const CLUSTER: FieldTexts = {
     max: 'The most that may be asked for.',
     maxLimitRequestRatio: 'How often the request may go into the limit.',
     min: 'The least that must be asked for.',
-    type: 'What it is about: Container, Pod or PersistentVolumeClaim.',
+    type: 'Subject of the limit: Container, Pod or PersistentVolumeClaim.',
   },
   'core.NodeSpec': {
     configSource: 'Not used any more.',
@@ -53,7 +53,7 @@ export const CLUSTER: FieldTexts = {
     podCIDR: 'Range of the addresses of its pods.',
     podCIDRs: 'Ranges of the addresses of its pods, one per family; the first is podCIDR.',
     providerID: 'Id of the machine at its cloud.',
-    taints: 'What keeps pods away that do not tolerate it.',
+    taints: 'Taints: they keep pods away that do not tolerate them.',
     unschedulable: 'No new pods come here; kubectl cordon sets it.',
   },
   'core.Taint': {
@@ -64,12 +64,12 @@ export const CLUSTER: FieldTexts = {
   },
   'core.NodeStatus': {
     addresses: 'Addresses of the node.',
-    allocatable: 'What of its capacity is there for pods.',
-    capacity: 'What the machine has.',
+    allocatable: 'The part of the capacity that pods can use.',
+    capacity: 'Resources of the machine.',
     conditions: 'Ready, MemoryPressure, DiskPressure, PIDPressure and others.',
     config: 'Not used any more.',
     daemonEndpoints: 'Ports of the kubelet.',
-    features: 'What its container runtime can do.',
+    features: 'Features of its container runtime.',
     images: 'Images that are there.',
     nodeInfo: 'Ids of the machine, and versions of what runs on it.',
     phase: 'Not used any more.',
@@ -91,7 +91,7 @@ export const CLUSTER: FieldTexts = {
     kubeProxyVersion: 'Not used any more.',
     kubeletVersion: 'Version of the kubelet.',
     machineID: 'Id of the installation, from /etc/machine-id.',
-    operatingSystem: 'What the node runs, linux or windows.',
+    operatingSystem: 'Operating system of the node, linux or windows.',
     osImage: 'Operating system by its full name.',
     swap: 'Swap of the machine.',
     systemUUID: 'Id of the hardware.',

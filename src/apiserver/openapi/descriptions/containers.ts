@@ -8,13 +8,13 @@ const CONTAINER = {
   image: 'Image to run, such as registry.example/shop:1.2 or with a digest.',
   imagePullPolicy:
     'When the image is fetched: Always, IfNotPresent or Never. Unset it is Always for the tag latest or none, otherwise IfNotPresent.',
-  lifecycle: 'What is done right after the start and right before the end.',
+  lifecycle: 'Actions right after the start and right before the stop.',
   livenessProbe: 'Asks whether the container still works; when it fails too often the container is started anew.',
   name: 'Name of the container, unique in its pod. Cannot be changed.',
   ports: 'Ports the container listens on. It says so for people and Services; others can be reached too.',
   readinessProbe: 'Asks whether the container can serve; while it fails, Services send it nothing.',
   resizePolicy: 'Whether a change of its resources needs a restart, by resource.',
-  resources: 'What the container is promised, and what it may use at most.',
+  resources: 'Resources that the container is promised, and the most that it may use.',
   restartPolicy:
     'For this container alone, in the place of that of the pod. Always makes an init container a sidecar: it runs beside the others until they have ended.',
   restartPolicyRules: 'Which exit codes lead to a restart, before the restart policy is asked.',
@@ -63,7 +63,7 @@ export const CONTAINERS: FieldTexts = {
     restartPolicy: 'NotRequired, or RestartContainer when the container cannot be resized while it runs.',
   },
   'core.ContainerRestartRule': {
-    action: 'What happens when the rule applies, such as Restart.',
+    action: 'Action when the rule applies, such as Restart.',
     exitCodes: 'Exit codes the rule applies to.',
   },
   'core.ContainerRestartRuleOnExitCodes': {
@@ -117,13 +117,13 @@ export const CONTAINERS: FieldTexts = {
   },
   'core.ResourceFieldSelector': {
     containerName: 'Container that is meant; needed in volumes.',
-    divisor: 'Unit in which the number is told, such as 1Mi.',
-    resource: 'What is told, such as limits.memory.',
+    divisor: 'Unit of the number, such as 1Mi.',
+    resource: 'The resource to show, such as limits.memory.',
   },
   'core.ResourceRequirements': {
     claims: 'Claims of the pod (devices) that the container uses.',
     limits: 'The most the container may use: above it the CPU is held back, for memory it is killed.',
-    requests: 'What the container is promised; the scheduler goes by it. The limits unless set.',
+    requests: 'Resources that the container is promised; the scheduler goes by it. The limits unless set.',
   },
   'core.ResourceClaim': {
     name: 'Name of an entry of resourceClaims of the pod.',
@@ -211,7 +211,7 @@ export const CONTAINERS: FieldTexts = {
     name: 'Name of a volume of the pod whose claim is for a block device.',
   },
   'core.ContainerStatus': {
-    allocatedResources: 'What the node has set aside for the container.',
+    allocatedResources: 'Resources that the node has set aside for the container.',
     allocatedResourcesStatus: 'Health of the devices the container was given.',
     containerID: 'Id of the container at its runtime, such as containerd://0f3c.',
     image: 'Image that runs; its name may differ from the one that was asked for.',
@@ -222,10 +222,10 @@ export const CONTAINERS: FieldTexts = {
     resources: 'Requests and limits in force, as the node set them.',
     restartCount: 'How often the container was started again.',
     started: 'Whether its startup probe has succeeded, or it has none and runs.',
-    state: 'What the container does now.',
+    state: 'Current state of the container.',
     stopSignal: 'Signal that will end the container.',
     user: 'User and groups of its first process.',
-    volumeMounts: 'What became of its mounts.',
+    volumeMounts: 'State of its mounts.',
   },
   'core.ContainerState': {
     running: 'It runs.',
@@ -237,7 +237,7 @@ export const CONTAINERS: FieldTexts = {
     containerID: 'Id of the container at its runtime.',
     exitCode: 'Exit code of the first process.',
     finishedAt: 'When it ended.',
-    message: 'What it left in terminationMessagePath, or more about the end.',
+    message: 'Text that the container left in terminationMessagePath, or more about the way it stopped.',
     reason: 'Why it ended, such as Completed, Error or OOMKilled.',
     signal: 'Signal that ended it.',
     startedAt: 'When it was started.',

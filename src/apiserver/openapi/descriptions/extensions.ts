@@ -14,7 +14,7 @@ const SERVICE = {
 const WEBHOOK = {
   admissionReviewVersions: 'Versions of AdmissionReview the webhook knows; the first that the server knows is sent.',
   clientConfig: 'How the webhook is reached.',
-  failurePolicy: 'What it means when the webhook cannot be asked: Fail refuses the request, Ignore goes on without.',
+  failurePolicy: 'Policy when the webhook cannot be called: Fail refuses the request, Ignore goes on without.',
   matchConditions: 'Conditions in CEL; the webhook is asked only when all are true.',
   matchPolicy: 'Whether rules also mean other versions of the same resource: Equivalent, or Exact.',
   name: 'Name of the webhook, with dots, such as check.example.com.',
@@ -38,7 +38,7 @@ const BINDING = {
   policyName: 'Name of the policy.',
 };
 const POLICY = {
-  failurePolicy: 'What it means when an expression cannot be evaluated: Fail refuses the request, Ignore goes on.',
+  failurePolicy: 'Policy when an expression cannot be evaluated: Fail refuses the request, Ignore goes on.',
   matchConditions: 'Conditions in CEL; the policy is applied only when all are true.',
   matchConstraints: 'Requests that are meant.',
   paramKind: 'Kind of the objects with parameters.',
@@ -73,8 +73,8 @@ export const EXTENSIONS: FieldTexts = {
   },
   'admissionregistration.ValidatingAdmissionPolicySpec': {
     ...POLICY,
-    auditAnnotations: 'What is noted in the audit log about a request.',
-    validations: 'What must hold, in CEL.',
+    auditAnnotations: 'Notes about a request for the audit log.',
+    validations: 'Conditions that must hold, in CEL.',
   },
   'admissionregistration.MutatingAdmissionPolicySpec': {
     ...POLICY,
@@ -83,13 +83,13 @@ export const EXTENSIONS: FieldTexts = {
   },
   'admissionregistration.ValidatingAdmissionPolicyBindingSpec': {
     ...BINDING,
-    validationActions: 'What happens when a validation fails: Deny, Warn, Audit.',
+    validationActions: 'Actions when a validation fails: Deny, Warn, Audit.',
   },
   'admissionregistration.MutatingAdmissionPolicyBindingSpec': BINDING,
   'admissionregistration.Validation': {
     expression:
       'Expression in CEL that has to be true, over object, oldObject, request, params, variables and authorizer.',
-    message: 'What is told when it is false.',
+    message: 'Message when it is false.',
     messageExpression: 'An expression that gives that message.',
     reason: 'Reason of the refusal, such as Forbidden or Invalid; the status goes by it.',
   },
@@ -102,7 +102,7 @@ export const EXTENSIONS: FieldTexts = {
   'admissionregistration.ParamRef': {
     name: 'Name of the object. Either this or selector.',
     namespace: 'Namespace of the object; that of the request unless set.',
-    parameterNotFoundAction: 'What it means when there is no such object: Allow or Deny.',
+    parameterNotFoundAction: 'Policy when there is no such object: Allow or Deny.',
     selector: 'Objects by their labels; the policy is applied with each of them.',
   },
   'admissionregistration.Mutation': {
@@ -113,8 +113,8 @@ export const EXTENSIONS: FieldTexts = {
   'apiextensions.CustomResourceDefinitionSpec': {
     conversion: 'How objects of one version become those of another.',
     group: 'Group of the kind, such as example.com. Cannot be changed.',
-    names: 'What the kind is called.',
-    preserveUnknownFields: 'Keeps fields no schema knows. Of the older form; has to be false.',
+    names: 'Names of the kind.',
+    preserveUnknownFields: 'Keeps fields no schema knows. A field of the older form; has to be false.',
     scope: 'Namespaced or Cluster. Cannot be changed.',
     versions: 'Versions of the kind; exactly one is stored.',
   },
@@ -138,7 +138,7 @@ export const EXTENSIONS: FieldTexts = {
     subresources: 'Whether there are status and scale.',
   },
   'apiextensions.CustomResourceColumnDefinition': {
-    description: 'What the column shows.',
+    description: 'Meaning of the column.',
     format: 'Format of the value, such as int32 or date-time.',
     jsonPath: 'Path of the value, such as .spec.replicas.',
     name: 'Heading of the column.',
@@ -175,7 +175,7 @@ export const EXTENSIONS: FieldTexts = {
   },
   'apiextensions.ValidationRule': {
     fieldPath: 'Field that is named in the error, relative to the rule.',
-    message: 'What is told when the rule is false.',
+    message: 'Message when the rule is false.',
     messageExpression: 'An expression in CEL that gives that message.',
     optionalOldSelf: 'Makes oldSelf optional, so that the rule is evaluated at creation too.',
     reason: 'Reason of the error, such as FieldValueInvalid.',
@@ -186,7 +186,7 @@ export const EXTENSIONS: FieldTexts = {
     allOf: 'Schemas all of which must fit.',
     anyOf: 'Schemas one of which must fit.',
     default: 'Value of the field when it is absent.',
-    description: 'What the field means, for kubectl explain.',
+    description: 'Meaning of the field, for kubectl explain.',
     enum: 'Values that are allowed.',
     example: 'An example of a value.',
     exclusiveMaximum: 'The value must be less than maximum.',
@@ -213,7 +213,7 @@ export const EXTENSIONS: FieldTexts = {
     uniqueItems: 'Has to be false: use a list of type set.',
     'x-kubernetes-embedded-resource': 'The value is an object of the API, with apiVersion, kind and metadata.',
     'x-kubernetes-int-or-string': 'The value is an integer or a string.',
-    'x-kubernetes-list-map-keys': 'Fields by which entries of a list of type map are told apart.',
+    'x-kubernetes-list-map-keys': 'Fields that identify an entry of a list of type map.',
     'x-kubernetes-list-type': 'How a list is merged: atomic (as a whole), set or map.',
     'x-kubernetes-map-type': 'How an object is merged: granular (field by field) or atomic (as a whole).',
     'x-kubernetes-preserve-unknown-fields': 'Fields no schema knows are kept from here on.',

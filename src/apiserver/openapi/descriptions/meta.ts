@@ -21,7 +21,7 @@ export const META: FieldTexts = {
     ownerReferences:
       'Objects this one depends on. When all of them are gone, the garbage collector deletes it. At most one entry is the managing controller.',
     resourceVersion:
-      'Version of the stored object. An update that names an older one is refused, so that nobody overwrites what he has not seen.',
+      'Version of the stored object. An update that names an older one is refused, so that no client overwrites a change that it has not seen.',
     selfLink: 'Not used any more.',
     uid: 'Identity of the object in time and space. Set by the server, never used again, also not for an object of the same name.',
   },
@@ -38,7 +38,7 @@ export const META: FieldTexts = {
     apiVersion: 'Version of the API in which the fields are named.',
     fieldsType: 'Format of the set of fields; FieldsV1 is the only one.',
     fieldsV1: 'The fields the manager set, as a tree of their names.',
-    manager: 'Who set the fields: the name a client gives as fieldManager, or the beginning of its user agent.',
+    manager: 'Manager of the fields: the name a client gives as fieldManager, or the beginning of its user agent.',
     operation: 'How the fields were set: Apply by server-side apply, Update by anything else.',
     subresource: 'Subresource the fields were set through, such as status; empty for the object itself.',
     time: 'When the manager last changed its set of fields.',
@@ -59,16 +59,16 @@ export const META: FieldTexts = {
   },
   'meta.ListMeta': {
     continue: 'Given when there is more: the parameter continue of the request for the next page.',
-    remainingItemCount: 'How many objects come after this page. Not told for lists with a selector.',
+    remainingItemCount: 'How many objects come after this page. Absent for lists with a selector.',
     resourceVersion: 'The state the list is of. A watch that starts here misses nothing.',
     selfLink: 'Not used any more.',
   },
   'meta.ListOptions': {
-    allowWatchBookmarks: 'Events of type BOOKMARK are welcome; they tell how far a quiet watch has come.',
+    allowWatchBookmarks: 'Events of type BOOKMARK are welcome; they show how far a quiet watch has come.',
     continue: 'Where to go on, from the metadata of the page before.',
     fieldSelector: 'Conditions on fields, such as metadata.name=a.',
     labelSelector: 'Conditions on labels, such as app=shop,tier!=test.',
-    limit: 'The most objects wanted at once; more are told by continue.',
+    limit: 'The most objects wanted at once; continue names the place where the next page begins.',
     resourceVersion: 'State to list, or to watch from.',
     resourceVersionMatch: 'Whether a list is of exactly resourceVersion (Exact) or not older than that (NotOlderThan).',
     sendInitialEvents: 'A watch begins with all objects there are, followed by a bookmark.',
@@ -81,9 +81,9 @@ export const META: FieldTexts = {
     ignoreStoreReadErrorWithClusterBreakingPotential:
       'Deletes an object that cannot be read, without regard for finalizers or preconditions. Needs a right of its own.',
     orphanDependents: 'Older form of propagationPolicy: true is Orphan, false is Background.',
-    preconditions: 'What must hold for the deletion to happen; otherwise the answer is 409.',
+    preconditions: 'Conditions that must hold for the deletion to happen; otherwise the answer is 409.',
     propagationPolicy:
-      'What becomes of dependents: Orphan leaves them, Background deletes them afterwards, Foreground deletes them first.',
+      'Policy for dependents: Orphan leaves them, Background deletes them afterwards, Foreground deletes them first.',
   },
   'meta.Preconditions': {
     resourceVersion: 'Version the object must have.',
@@ -91,13 +91,13 @@ export const META: FieldTexts = {
   },
   'meta.Status': {
     code: 'HTTP status of the answer.',
-    details: 'What the answer is about, and the single causes.',
-    message: 'What happened, for people.',
-    reason: 'What happened, in one word for programs, such as NotFound.',
+    details: 'The object that the answer is about, and the single causes.',
+    message: 'Description of the event for people.',
+    reason: 'Cause in one word for programs, such as NotFound.',
     status: 'Success or Failure.',
   },
   'meta.StatusDetails': {
-    causes: 'What was wrong in particular, such as every invalid field.',
+    causes: 'The single errors, such as every invalid field.',
     group: 'Group of the API of the object.',
     kind: 'Kind or resource of the object.',
     name: 'Name of the object.',
@@ -106,8 +106,8 @@ export const META: FieldTexts = {
   },
   'meta.StatusCause': {
     field: 'Path of the field the cause is about, such as spec.replicas.',
-    message: 'What was wrong, for people.',
-    reason: 'What was wrong, for programs.',
+    message: 'Description of the error for people.',
+    reason: 'Cause of the error for programs.',
   },
   'meta.WatchEvent': {
     object: 'The object after the change; before it, when it was deleted; a Status in the case of ERROR.',
@@ -115,10 +115,10 @@ export const META: FieldTexts = {
   },
   'coordination.LeaseSpec': {
     acquireTime: 'When the holder of now got the lease.',
-    holderIdentity: 'Who holds the lease; empty when nobody does.',
+    holderIdentity: 'Holder of the lease; empty when nobody holds it.',
     leaseDurationSeconds: 'Seconds after the last renewal after which others may take the lease.',
     leaseTransitions: 'How often the lease went to another holder.',
-    preferredHolder: 'Who should have the lease next, where a strategy is set.',
+    preferredHolder: 'The next wanted holder of the lease, where a strategy is set.',
     renewTime: 'When the holder last said that it is there.',
     strategy: 'How a coordinated election picks the holder.',
   },
@@ -147,7 +147,7 @@ export const META: FieldTexts = {
 };
 
 const EVENT = {
-  action: 'What was done, or failed to be, about the object.',
+  action: 'Action on the object that was done or has failed.',
   related: 'A second object that has to do with it.',
   reason: 'Why, in one word for programs, such as FailedMount.',
   series: 'Set when the same happened again and again: how often, and when last.',
@@ -162,7 +162,7 @@ export const EVENTS: FieldTexts = {
     firstTimestamp: 'When it first happened.',
     involvedObject: 'The object it is about.',
     lastTimestamp: 'When it last happened.',
-    message: 'What happened, for people.',
+    message: 'Description of the event for people.',
     reportingComponent: 'The controller that reports, such as kubernetes.io/kubelet.',
     reportingInstance: 'Which of its instances reports.',
     source: 'The component that reports, in the older form.',
@@ -175,9 +175,9 @@ export const EVENTS: FieldTexts = {
     deprecatedCount: 'How often it happened, for readers of the older form.',
     deprecatedFirstTimestamp: 'When it first happened, for readers of the older form.',
     deprecatedLastTimestamp: 'When it last happened, for readers of the older form.',
-    deprecatedSource: 'Who reports, for readers of the older form.',
+    deprecatedSource: 'Reporter of the event, for readers of the older form.',
     eventTime: 'When it first happened, with microseconds.',
-    note: 'What happened, for people.',
+    note: 'Description of the event for people.',
     regarding: 'The object it is about.',
     reportingController: 'The controller that reports, such as kubernetes.io/kubelet.',
     reportingInstance: 'Which of its instances reports.',

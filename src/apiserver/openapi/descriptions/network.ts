@@ -1,6 +1,6 @@
 import type { FieldTexts } from './field-texts.ts';
 
-const APP_PROTOCOL = 'What is spoken on the port, such as kubernetes.io/h2c; a hint.';
+const APP_PROTOCOL = 'Application protocol of the port, such as kubernetes.io/h2c; a hint.';
 
 export const NETWORK: FieldTexts = {
   'core.ServiceSpec': {
@@ -48,7 +48,7 @@ export const NETWORK: FieldTexts = {
     ports: 'State of each port.',
   },
   'core.PortStatus': {
-    error: 'What is wrong with the port.',
+    error: 'Problem with the port.',
     port: 'Number of the port.',
     protocol: 'TCP, UDP or SCTP.',
   },
@@ -79,7 +79,7 @@ export const NETWORK: FieldTexts = {
     addresses: 'Addresses of the endpoint; only the first is used.',
     conditions: 'Whether it takes traffic.',
     deprecatedTopology: 'Where it is, in the older form.',
-    hints: 'Who should use it.',
+    hints: 'Clients that should use the endpoint.',
     hostname: 'Host name of the endpoint.',
     nodeName: 'Node it is on.',
     targetRef: 'The pod behind it.',
@@ -148,7 +148,7 @@ export const NETWORK: FieldTexts = {
       'Directions it is about: Ingress, Egress or both. Ingress, and Egress where there are rules for it, unless set.',
   },
   'networking.NetworkPolicyIngressRule': {
-    from: 'Who may send; everybody when empty.',
+    from: 'Allowed senders; everybody when empty.',
     ports: 'To which ports; all when empty.',
   },
   'networking.NetworkPolicyEgressRule': {

@@ -10,7 +10,7 @@ const SCHEDULING_RULES = {
 export const PODS: FieldTexts = {
   'core.PodTemplateSpec': {
     metadata: 'Labels and annotations of the pods that are made. The labels must fit the selector of the controller.',
-    spec: 'What the pods that are made should run.',
+    spec: 'Specification of the pods that are made.',
   },
   'core.PodSpec': {
     activeDeadlineSeconds: 'Seconds after its start after which the pod is ended as failed.',
@@ -32,7 +32,7 @@ export const PODS: FieldTexts = {
     hostnameOverride: 'Host name as it is, with dots if there are any, in the place of all others.',
     imagePullSecrets: 'Secrets with which images are fetched.',
     initContainers:
-      'Containers that run before the others, one after the other, each to its end; with restartPolicy Always, beside them.',
+      'Containers that run before the others, one after the other; each must finish first. With restartPolicy Always they run beside them.',
     nodeName: 'Node the pod runs on; set by the scheduler. Given beforehand, the scheduler is not asked.',
     nodeSelector: 'Labels the node must have.',
     os: 'Operating system the pod needs.',
@@ -61,7 +61,7 @@ export const PODS: FieldTexts = {
     volumes: 'Volumes the containers can mount.',
   },
   'core.PodStatus': {
-    allocatedResources: 'What the node has set aside for the pod as a whole.',
+    allocatedResources: 'Resources that the node has set aside for the pod as a whole.',
     conditions: 'How far the pod has come: PodScheduled, Initialized, ContainersReady, Ready and others.',
     containerStatuses: 'State of each container.',
     ephemeralContainerStatuses: 'State of each container that was added for debugging.',
@@ -77,7 +77,7 @@ export const PODS: FieldTexts = {
     qosClass:
       'Guaranteed, Burstable or BestEffort, by requests and limits; it says who goes first when memory is short.',
     reason: 'Why the pod is in this phase, such as Evicted.',
-    resize: 'How far a change of resources has come, in the older form; now told by conditions.',
+    resize: 'How far a change of resources has come, in the older form; conditions show it now.',
     resourceClaimStatuses: 'The claims made for resourceClaims.',
     resources: 'Requests and limits of the pod as a whole that are in force.',
     startTime: 'When the node accepted the pod, before images were fetched.',
@@ -119,7 +119,7 @@ export const PODS: FieldTexts = {
   'core.Toleration': {
     effect: 'Effect of the taints that are meant; all when empty.',
     key: 'Key of the taints that are meant; all when empty, with operator Exists.',
-    operator: 'Equal compares the value, Exists does not look at it.',
+    operator: 'Equal compares the value, Exists ignores it.',
     tolerationSeconds: 'For NoExecute: seconds the pod stays when the taint comes; for ever when absent.',
     value: 'Value the taint must have.',
   },

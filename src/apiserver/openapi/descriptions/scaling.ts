@@ -14,17 +14,17 @@ const AVERAGE = {
   value: 'The value as it is.',
 };
 const NAMED = { container: 'Name of the container.', name: 'The resource, cpu or memory.' };
-const TARGET = 'What the value should be.';
-const CURRENT = 'What the value is.';
+const TARGET = 'The target of the value.';
+const CURRENT = 'The current value.';
 const WHICH = 'Which metric.';
 
 export const SCALING: FieldTexts = {
   'autoscaling.HorizontalPodAutoscalerSpec': {
     behavior: 'How fast the number may rise and fall.',
     maxReplicas: 'The most replicas.',
-    metrics: 'What the number goes by; the one that asks for most wins. CPU at 80 % unless set.',
+    metrics: 'Metrics that decide the number of replicas; the one that asks for most wins. CPU at 80 % unless set.',
     minReplicas: 'The fewest replicas; 1 unless set.',
-    scaleTargetRef: 'What is scaled, such as a Deployment.',
+    scaleTargetRef: 'The object to scale, such as a Deployment.',
     targetCPUUtilizationPercentage: 'CPU the pods should use on average, in percent of what they request.',
   },
   'autoscaling.HorizontalPodAutoscalerStatus': {
@@ -48,11 +48,11 @@ export const SCALING: FieldTexts = {
     policies: 'How many at once; alternatives.',
     selectPolicy: 'Which alternative counts: Max, Min, or Disabled for no change in this direction.',
     stabilizationWindowSeconds:
-      'Seconds over which earlier wishes are looked at, so that the number does not go to and fro.',
+      'Seconds over which earlier recommendations count, so that the number does not go to and fro.',
     tolerance: 'How far a metric may be off before anything changes; 0.1 is ten percent.',
   },
   'autoscaling.HPAScalingPolicy': {
-    periodSeconds: 'Length of the time that is looked at, in seconds.',
+    periodSeconds: 'Length of the period that counts, in seconds.',
     type: 'Pods or Percent.',
     value: 'By how many, or how much of them, the number may change in that time.',
   },

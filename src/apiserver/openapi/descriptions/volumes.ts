@@ -68,7 +68,7 @@ export const VOLUMES: FieldTexts = {
   },
   'core.HostPathVolumeSource': {
     path: 'Path on the node.',
-    type: 'What has to be there, or is made, such as Directory, DirectoryOrCreate or Socket; not looked at when empty.',
+    type: 'Required type of the path, such as Directory, DirectoryOrCreate or Socket, which is made if needed; not checked when empty.',
   },
   'core.NFSVolumeSource': {
     path: 'Directory the server exports.',
@@ -82,7 +82,7 @@ export const VOLUMES: FieldTexts = {
   'core.EphemeralVolumeSource': { volumeClaimTemplate: 'Pattern of the claim that is made for the pod.' },
   'core.PersistentVolumeClaimTemplate': {
     metadata: 'Labels and annotations of the claim.',
-    spec: 'What the claim asks for.',
+    spec: 'The volume that the claim requests.',
   },
   'core.ImageVolumeSource': {
     pullPolicy: 'When the image is fetched: Always, IfNotPresent or Never.',
@@ -104,11 +104,14 @@ export const VOLUMES: FieldTexts = {
     nodePublishSecretRef: 'Secret for the driver when it mounts the volume for a pod.',
     nodeStageSecretRef: 'Secret for the driver when it prepares the volume on a node.',
     readOnly: READ_ONLY,
-    volumeAttributes: 'What the driver noted when it made the volume.',
+    volumeAttributes: 'Notes of the driver from the time when it made the volume.',
     volumeHandle: 'Name of the volume as the driver knows it. Cannot be changed.',
   },
   'core.LocalVolumeSource': { fsType: FS_TYPE, path: 'Path of the directory or device on the node.' },
-  'core.ProjectedVolumeSource': { defaultMode: FILE_MODE, sources: 'What is shown; paths may not meet.' },
+  'core.ProjectedVolumeSource': {
+    defaultMode: FILE_MODE,
+    sources: 'Sources whose content is shown; paths may not meet.',
+  },
   'core.VolumeProjection': {
     clusterTrustBundle: 'Certificates of ClusterTrustBundles.',
     configMap: 'Keys of a ConfigMap.',
@@ -156,11 +159,11 @@ export const VOLUMES: FieldTexts = {
     requests: 'The least the volume must have, as storage.',
   },
   'core.PersistentVolumeClaimStatus': {
-    accessModes: 'What the volume behind it can do.',
+    accessModes: 'Ways in which the volume behind it can be mounted.',
     allocatedResourceStatuses: 'How far a resize has come, by resource.',
     allocatedResources: 'Size that is being made ready, or was.',
     capacity: 'Size of the volume behind it.',
-    conditions: 'What is being done to the claim, such as Resizing.',
+    conditions: 'Changes of the claim that are under way, such as Resizing.',
     currentVolumeAttributesClassName: 'VolumeAttributesClass in force.',
     modifyVolumeStatus: 'How far a change of that class has come.',
     phase: 'Pending, Bound, or Lost when its volume is gone.',
@@ -174,7 +177,7 @@ export const VOLUMES: FieldTexts = {
     local: 'A directory or device of a node; needs nodeAffinity.',
     mountOptions: 'Options of mount, such as ro; a wrong one fails the mount.',
     nodeAffinity: 'Nodes that can reach it; only there pods with it are run.',
-    persistentVolumeReclaimPolicy: 'What becomes of it when the claim is gone: Retain, Delete or Recycle.',
+    persistentVolumeReclaimPolicy: 'Policy for the volume when the claim is gone: Retain, Delete or Recycle.',
     storageClassName: 'StorageClass it is of; empty for none.',
     volumeAttributesClassName: 'VolumeAttributesClass it has.',
     volumeMode: VOLUME_MODE,
@@ -191,8 +194,8 @@ export const VOLUMES: FieldTexts = {
     allowedTopologies: 'Where volumes may be made.',
     mountOptions: 'Options of mount for volumes of the class.',
     parameters: 'Settings for the provisioner. Cannot be changed.',
-    provisioner: 'Who makes the volumes, such as the name of a CSI driver. Cannot be changed.',
-    reclaimPolicy: 'What becomes of volumes when their claims are gone: Delete unless set, or Retain.',
+    provisioner: 'Provisioner that makes the volumes, such as the name of a CSI driver. Cannot be changed.',
+    reclaimPolicy: 'Policy for volumes when their claims are gone: Delete unless set, or Retain.',
     volumeBindingMode: 'Immediate, or WaitForFirstConsumer: when a pod that uses the claim was placed.',
   },
 };

@@ -69,7 +69,7 @@ export const WORKLOADS: FieldTexts = {
     minReadySeconds: MIN_READY,
     ordinals: 'Which numbers the pods have.',
     persistentVolumeClaimRetentionPolicy:
-      'What becomes of the claims when the set or a pod goes. Without it they stay.',
+      'Policy for the claims when the set or a pod is deleted. Without it they stay.',
     podManagementPolicy: 'OrderedReady makes and removes pods one after the other, Parallel all at once.',
     replicas: 'Number of pods that are wanted; 1 unless set.',
     revisionHistoryLimit: HISTORY,
@@ -139,18 +139,18 @@ export const WORKLOADS: FieldTexts = {
     backoffLimitPerIndex: 'Failed pods of one index after which that index has failed.',
     completionMode: 'NonIndexed: any success counts. Indexed: each number from 0 to completions-1 has to succeed once.',
     completions: 'Pods that have to succeed. Absent: one success is enough, and no further pods are made.',
-    managedBy: 'Controller that looks after the job, when it is not the one of Kubernetes. Cannot be changed.',
+    managedBy: 'Controller that manages the job, when it is not the one of Kubernetes. Cannot be changed.',
     manualSelector: 'The selector is given by hand. Rarely right: it has to be unique.',
     maxFailedIndexes: 'Failed indexes after which the job has failed.',
     parallelism: 'Pods that may run at once; 1 unless set. 0 pauses the job.',
-    podFailurePolicy: 'What the failure of a pod means, by exit code or condition.',
+    podFailurePolicy: 'Meaning of a failed pod for the job, by exit code or condition.',
     podReplacementPolicy:
       'When a pod is replaced: TerminatingOrFailed (as soon as it is being deleted) or Failed (when it has ended).',
     selector: 'Pods it counts as its own; made by the server.',
     successPolicy: 'When the job has succeeded before all indexes have.',
     suspend: 'No pods run while it is true; those that do are deleted.',
     template: 'Pattern of the pods; restartPolicy must be Never or OnFailure.',
-    ttlSecondsAfterFinished: 'Seconds after its end after which the job is deleted, with its pods. Absent: never.',
+    ttlSecondsAfterFinished: 'Seconds from the finish of the job to its deletion, with its pods. Absent: never.',
   },
   'batch.JobStatus': {
     active: 'Pods that run or wait, without those that are being deleted.',
@@ -203,7 +203,7 @@ export const WORKLOADS: FieldTexts = {
   },
   'batch.JobTemplateSpec': {
     metadata: 'Labels and annotations of the Jobs.',
-    spec: 'What the Jobs should do.',
+    spec: 'Specification of the Jobs that are made.',
   },
   'autoscaling.ScaleSpec': { replicas: 'Number of replicas that are wanted.' },
   'autoscaling.ScaleStatus': {

@@ -8,14 +8,14 @@ import { ageColumn, column, nameColumn } from '../cells/printer-column.ts';
 export const certificateSigningRequestColumns: readonly PrinterColumn[] = [
   nameColumn(),
   ageColumn,
-  column('SignerName', 'Who is asked to sign.', signerCell),
+  column('SignerName', 'Signer that should sign.', signerCell),
   column('Requestor', 'Who asks.', (request) => textAt(request, 'spec', 'username')),
   column('RequestedDuration', 'How long the certificate should be valid.', (request) =>
     isSet(request, 'spec', 'expirationSeconds')
       ? humanDuration(numberAt(request, 'spec', 'expirationSeconds') * 1000)
       : NONE,
   ),
-  column('Condition', 'What became of the request.', requestCondition),
+  column('Condition', 'State of the request.', requestCondition),
 ];
 
 export const clusterTrustBundleColumns: readonly PrinterColumn[] = [
@@ -30,8 +30,8 @@ export const podCertificateRequestColumns: readonly PrinterColumn[] = [
     textAt(request, 'spec', 'serviceAccountName'),
   ),
   column('NodeName', 'Node of the pod.', (request) => textAt(request, 'spec', 'nodeName')),
-  column('SignerName', 'Who is asked to sign.', (request) => textAt(request, 'spec', 'signerName')),
-  column('State', 'What became of the request.', (request) => {
+  column('SignerName', 'Signer that should sign.', (request) => textAt(request, 'spec', 'signerName')),
+  column('State', 'State of the request.', (request) => {
     const ended = listAt(request, 'status', 'conditions')
       .map((condition) => textAt(condition, 'type'))
       .filter((type) => type === 'Issued' || type === 'Denied' || type === 'Failed');

@@ -14,7 +14,7 @@ export const configMapColumns: readonly PrinterColumn[] = [
 
 export const secretColumns: readonly PrinterColumn[] = [
   nameColumn(),
-  column('Type', 'What the keys are for.', (secret) => textAt(secret, 'type')),
+  column('Type', 'Purpose of the keys.', (secret) => textAt(secret, 'type')),
   column('Data', 'Number of keys.', (secret) => keyCount(secret, 'data')),
   ageColumn,
 ];

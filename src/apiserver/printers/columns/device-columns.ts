@@ -24,7 +24,7 @@ export const deviceTaintRuleColumns: readonly PrinterColumn[] = [
   nameColumn(),
   column('Key', 'Key of the taint.', (rule) => textAt(rule, 'spec', 'taint', 'key')),
   column('Value', 'Value of the taint.', (rule) => textAt(rule, 'spec', 'taint', 'value')),
-  column('Effect', 'What the taint does to pods.', (rule) => textAt(rule, 'spec', 'taint', 'effect')),
+  column('Effect', 'Effect of the taint on pods.', (rule) => textAt(rule, 'spec', 'taint', 'effect')),
   column('TimeAdded', 'Since when the taint is in force.', (rule, now) =>
     isSet(rule, 'spec', 'taint', 'timeAdded') ? ageOf(at(rule, 'spec', 'taint', 'timeAdded'), now) : '',
   ),

@@ -12,7 +12,7 @@ export const flowSchemaColumns: readonly PrinterColumn[] = [
   column('MatchingPrecedence', 'Order in which schemas are tried, low first.', (schema) =>
     numberAt(schema, 'spec', 'matchingPrecedence'),
   ),
-  column('DistinguisherMethod', 'How requests are told apart into flows.', (schema) =>
+  column('DistinguisherMethod', 'Method that divides requests into flows.', (schema) =>
     isSet(schema, 'spec', 'distinguisherMethod') ? textAt(schema, 'spec', 'distinguisherMethod', 'type') : NONE,
   ),
   ageColumn,

@@ -4,7 +4,7 @@ import { ageColumn, column, nameColumn } from '../cells/printer-column.ts';
 
 export const leaseColumns: readonly PrinterColumn[] = [
   nameColumn(),
-  column('Holder', 'Who holds the lease.', (lease) => textAt(lease, 'spec', 'holderIdentity')),
+  column('Holder', 'Holder of the lease.', (lease) => textAt(lease, 'spec', 'holderIdentity')),
   ageColumn,
 ];
 

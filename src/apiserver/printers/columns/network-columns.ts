@@ -22,7 +22,9 @@ export const ingressColumns: readonly PrinterColumn[] = [
 
 export const ingressClassColumns: readonly PrinterColumn[] = [
   nameColumn((object) => withDefaultMark(object, ['ingressclass.kubernetes.io/is-default-class'])),
-  column('Controller', 'Who serves ingresses of the class.', (object) => textAt(object, 'spec', 'controller')),
+  column('Controller', 'Controller that serves ingresses of the class.', (object) =>
+    textAt(object, 'spec', 'controller'),
+  ),
   column('Parameters', 'Object with settings of the controller.', parametersCell),
   ageColumn,
 ];

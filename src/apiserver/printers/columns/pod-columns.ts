@@ -12,7 +12,7 @@ export const podColumns: readonly PrinterColumn[] = [
     const { ready, total } = summarizePod(pod);
     return `${ready}/${total}`;
   }),
-  column('Status', 'Phase of the pod, or the most telling reason of a container.', (pod) => summarizePod(pod).reason),
+  column('Status', 'Phase of the pod, or the most important reason of a container.', (pod) => summarizePod(pod).reason),
   column('Restarts', 'How often containers were restarted, and when last.', restartsCell),
   ageColumn,
   wideColumn('IP', 'First address of the pod.', (pod) => textAt(pod, 'status', 'podIPs', 0, 'ip') || NONE),

@@ -6,5 +6,5 @@ import { column } from '../cells/printer-column.ts';
 export const statusColumns: readonly PrinterColumn[] = [
   column('Status', 'Success or Failure.', (status) => textAt(status, 'status')),
   column('Reason', 'Short word for the cause.', (status) => textAt(status, 'reason')),
-  column('Message', 'What happened, in a sentence.', (status) => textAt(status, 'message')),
+  column('Message', 'Description of the state in a sentence.', (status) => textAt(status, 'message')),
 ];

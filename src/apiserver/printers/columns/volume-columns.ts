@@ -28,7 +28,7 @@ export const persistentVolumeColumns: readonly PrinterColumn[] = [
   column('Access Modes', 'How nodes may mount the volume.', (volume) =>
     accessModes(listAt(volume, 'spec', 'accessModes')),
   ),
-  column('Reclaim Policy', 'What becomes of the volume when its claim goes.', (volume) =>
+  column('Reclaim Policy', 'Policy for the volume when its claim is deleted.', (volume) =>
     textAt(volume, 'spec', 'persistentVolumeReclaimPolicy'),
   ),
   column('Status', 'Phase of the volume.', phaseCell),
@@ -62,8 +62,8 @@ export const persistentVolumeClaimColumns: readonly PrinterColumn[] = [
 
 export const storageClassColumns: readonly PrinterColumn[] = [
   nameColumn((object) => withDefaultMark(object, DEFAULT_STORAGE_CLASS)),
-  column('Provisioner', 'Who makes the volumes.', (object) => textAt(object, 'provisioner')),
-  column('ReclaimPolicy', 'What becomes of a volume when its claim goes.', (object) =>
+  column('Provisioner', 'Provisioner that makes the volumes.', (object) => textAt(object, 'provisioner')),
+  column('ReclaimPolicy', 'Policy for a volume when its claim is deleted.', (object) =>
     textOr('Delete', object, 'reclaimPolicy'),
   ),
   column('VolumeBindingMode', 'When a claim gets its volume.', (object) =>

@@ -9,7 +9,7 @@ const prefix = '/registry/core/things/';
 const value = Buffer.from('{}');
 const LOST = new Error('lost');
 
-/** What is told of a store whose lists and watches are in the hands of the test. */
+/** A follower of a store whose lists and watches are in the hands of the test, with the changes that it has reported. */
 function setUp({ replace }: { readonly replace?: () => Promise<void> } = {}) {
   const clock = new FakeClock();
   const logger = new MemoryLogger();
@@ -44,7 +44,7 @@ function setUp({ replace }: { readonly replace?: () => Promise<void> } = {}) {
 }
 
 describe('StoreFollower', () => {
-  it('tells everything, then each change before the write is answered, and nothing twice', async () => {
+  it('reports every object, then each change before the write is answered, and nothing twice', async () => {
     const { store, told, follower, watches } = setUp();
     await store.create(`${prefix}a`, value);
     await store.create('/registry/core/others/a', value);
@@ -62,7 +62,7 @@ describe('StoreFollower', () => {
     expect(told).toHaveLength(3);
   });
 
-  it('tells no change while the first telling is not over', async () => {
+  it('reports no change before the first report of all objects is complete', async () => {
     let finish = (): void => undefined;
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
@@ -116,7 +116,7 @@ describe('StoreFollower', () => {
   });
 
   it.each(['before the list is there', 'while all of it is told', 'while it waits to start over'] as const)(
-    'stopped %s, it neither tells nor waits any more',
+    'stopped %s, it neither reports nor waits any more',
     async (when) => {
       const parts = setUp({
         replace: async () => {

@@ -23,12 +23,12 @@ class Objects {
   watches = 0;
   /** Turns of the event loop that pass before a watch on the store is confirmed; its events may come before. */
   delay = 0;
-  /** Events of history come so many in a turn; all at once unless told otherwise. */
+  /** The number of events of history that come in one turn; all at once unless set. */
   slice = Infinity;
   writers: { readonly writers?: 'several servers' } = {};
-  /** What lists and the current revision wait for. */
+  /** Lists and the current revision wait for this. */
   gate: Promise<void> | undefined;
-  /** The watch that feeds the cache: the first one, and the first one after its end. */
+  /** The watch that feeds the cache: the first one, and the first one after that has ended. */
   #feed: WatchOptions | undefined;
 
   /** The events of a cache that lags behind the store. */
@@ -112,7 +112,7 @@ class Objects {
     return new WatchCache({ store, prefix, clock: this.clock, afterTurn: this.afterTurn, ...options });
   }
 
-  /** Writes `name`, or deletes it when `count` is absent, and lets the turn pass after which readers are told; returns the revision. */
+  /** Writes `name`, or deletes it when `count` is absent, then waits for the turn after which readers get the event; returns the revision. */
   async write(name: string, count: number | undefined): Promise<number> {
     const revision = await this.writeOnly(name, count);
     this.clock.runDeferred();
@@ -170,7 +170,7 @@ function summary(s: WatchStep): string[] {
   }
 }
 
-/** What happened to what, and the end. */
+/** The type and the name of each event, and the reason why the watch closed. */
 function brief(lines: readonly string[]): string[] {
   return lines.flatMap((line) => /(?:ADDED|MODIFIED|DELETED) \S+|^closed \w+/.exec(line)?.[0] ?? []);
 }
@@ -219,14 +219,14 @@ describe('WatchCache', () => {
       await settled();
       frames.push(events[i]!.frame('json'));
     }
-    // What is given back is what the readers had before the last write.
+    // The cache releases the encodings that the readers had before the last write.
     const same = events.map((event, i) => event.frame('json') === frames[i]);
     expect(same.filter(Boolean)).toHaveLength(Math.min(kept + 1, 100));
     expect(same.at(-1)).toBe(true);
     cache.stop();
   });
 
-  it('gives back the encodings that were made for readers from further behind once all wait', async () => {
+  it('releases the encodings that were made for readers from further behind once all wait', async () => {
     const objects = new Objects();
     const cache = objects.cache();
     await cache.start();
@@ -245,7 +245,7 @@ describe('WatchCache', () => {
     void behind.watch.next();
     await objects.write('waits', 1);
     expect(same()).not.toContain(true);
-    // What a reader gets that comes later is the batch that the first one had.
+    // A reader that comes later gets the batch that the first one had.
     const later = await open();
     const again = later.events.map((event) => event.frame('metadata+protobuf'));
     later.watch.close();
@@ -255,7 +255,7 @@ describe('WatchCache', () => {
     cache.stop();
   });
 
-  it('gives back the encodings of a turn in which more was written than is kept', async () => {
+  it('releases the encodings of a turn in which more was written than is kept', async () => {
     const objects = new Objects();
     const cache = objects.cache();
     const watch = await cache.watch();
@@ -273,7 +273,7 @@ describe('WatchCache', () => {
     cache.stop();
   });
 
-  it('API-122, API-126 tells every change after the start, with the objects before and after', async () => {
+  it('API-122, API-126 sends every change after the start, with the objects before and after', async () => {
     const objects = new Objects();
     await objects.write('a', 1);
     const watch = await objects.cache().watch();
@@ -417,7 +417,7 @@ describe('WatchCache', () => {
       expect(await watch.next()).toMatchObject({ kind: 'closed', reason: 'expired', error: { compactedRevision: 40 } });
     });
 
-    it('API-122 one that reads is told all of it', async () => {
+    it('API-122 one that reads gets all of it', async () => {
       const { objects, cache } = await behindHistory({ writers: 'several servers' });
       objects.slice = 4;
       expect(await countEvents(await cache.watch({ startRevision: 1 }))).toBe(40);
@@ -474,7 +474,7 @@ describe('WatchCache', () => {
     expect(await step(watch)).toEqual(['22 MODIFIED a 21 20']);
   });
 
-  it('API-135 a reader that waits at the end of the ring is told by the cache only, also when its way through history is confirmed late', async () => {
+  it('API-135 a reader that waits at the end of the ring gets events from the cache only, also when its way through history is confirmed late', async () => {
     const objects = new Objects();
     await objects.write('a', 0);
     const cache = objects.cache({ capacity: 4 });
@@ -525,7 +525,7 @@ describe('WatchCache', () => {
     expect(watch.revision).toBe(22);
   });
 
-  it('tells those who wait a turn after the write, and claims no more than it has told (API-128)', async () => {
+  it('sends an event to those who wait a turn after the write, and claims no more than it has sent (API-128)', async () => {
     const objects = new Objects();
     const cache = objects.cache();
     const watch = await cache.watch();
@@ -542,7 +542,7 @@ describe('WatchCache', () => {
     expect(watch.revision).toBe(3);
   });
 
-  it('tells each event once to a reader that comes to the end of the ring before the turn is over', async () => {
+  it('sends each event once to a reader that comes to the end of the ring before the turn is over', async () => {
     const objects = new Objects();
     const cache = objects.cache();
     const [early, late] = [await cache.watch(), await cache.watch()];
@@ -668,7 +668,7 @@ describe('WatchCache', () => {
     await settled();
   });
 
-  it('API-458 finishes: each reader gets what happened until then, and its end', async () => {
+  it('API-458 finishes: each reader gets the events until then, and its stream ends', async () => {
     const objects = new Objects();
     const cache = objects.cache();
     await objects.write('before', 1);
@@ -780,7 +780,7 @@ describe('WatchCache', () => {
               ? { initial: 'list', prefix: plan.under }
               : { startRevision: from + 1, prefix: plan.under },
           );
-          /** What the reader believes there is; a resumed one begins with what was there. */
+          /** The objects as the reader knows them; a resumed one begins with the objects of that revision. */
           const state = new Map<string, string>();
           for (const change of history) {
             if (from === undefined || change.revision > from || !change.key.startsWith(plan.under)) continue;
@@ -835,7 +835,7 @@ describe('WatchCache', () => {
           for (const plan of plans) {
             if (plan.at !== i) continue;
             const reading = follow(plan, history.length);
-            // One that fails at once is looked at in the end, as all others.
+            // The rejection of one that fails at once is checked at the end, together with all others.
             reading.catch(() => undefined);
             readers.push(reading);
           }

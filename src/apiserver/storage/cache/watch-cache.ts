@@ -296,7 +296,7 @@ export class WatchCache {
       if (before === undefined) return new CacheEvent({ type: 'ADDED', current });
       return new CacheEvent({ type: 'MODIFIED', current, previous: before });
     }
-    assert(before !== undefined, 'a deletion tells what it deleted');
+    assert(before !== undefined, 'a deletion carries the object that it deleted');
     return new CacheEvent({ type: 'DELETED', revision, previous: before });
   }
 

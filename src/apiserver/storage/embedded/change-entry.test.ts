@@ -36,7 +36,7 @@ describe('change entries', () => {
     );
   });
 
-  it('tell a flipped bit, a missing end and a wrong revision', () => {
+  it('detect a flipped bit, a missing end and a wrong revision', () => {
     fc.assert(
       fc.property(change, fc.nat(), fc.nat(7), (c, at, bit) => {
         const damaged = Buffer.from(encoded(c));

@@ -27,7 +27,7 @@ export function changeEntrySize(change: Change): number {
   return HEADER + Buffer.byteLength(change.key) + (change.value?.length ?? 0);
 }
 
-/** Writes the entry into `target` at `offset`, which must have space for {@link changeEntrySize}. Returns its end. */
+/** Writes the entry into `target` at `offset`, which must have space for {@link changeEntrySize}. Returns the offset behind the entry. */
 export function writeChangeEntry(target: Buffer, offset: number, change: Change): number {
   const keyLength = target.write(change.key, offset + HEADER, 'utf8');
   const valueStart = offset + HEADER + keyLength;

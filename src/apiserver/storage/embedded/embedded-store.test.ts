@@ -103,7 +103,7 @@ describe('EmbeddedStore with a journal', () => {
     expect(events.map((event) => event.revision)).toEqual([1]);
   });
 
-  it('law 2: guards look at writes that are not durable yet, and their refusals wait for those', async () => {
+  it('law 2: guards see writes that are not durable yet, and their refusals wait for those', async () => {
     const { store, journal } = open();
     void store.create('a', bytes('1'));
     await settled();
@@ -259,7 +259,7 @@ describe('EmbeddedStore with a journal', () => {
     expect(await store.currentRevision()).toBe(4);
   });
 
-  it('tells the journal the compacted revision together with the first entry to forget, in groups', async () => {
+  it('gives the journal the compacted revision together with the first entry to forget, in groups', async () => {
     const { store, journal } = open();
     for (let i = 0; i < 300; i++) {
       void store.create(`k${i}`, bytes('1'));

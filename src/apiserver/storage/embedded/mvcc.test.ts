@@ -288,7 +288,7 @@ function restored({ journal, journaled }: Real): { map: MultiVersionMap; forget:
   return { map, forget };
 }
 
-/** What was journaled counts as published when it is read back. */
+/** Journaled writes count as published after they are read back. */
 function afterRestart(model: Model): Model {
   const after = new Model();
   after.states = model.states;
@@ -326,7 +326,7 @@ describe('MultiVersionMap', () => {
     expect(selected.passedOver).toBeGreaterThan(100);
   });
 
-  it('API-101 values are looked into once, and again when they have changed', () => {
+  it('API-101 values are parsed once, and again when they have changed', () => {
     const looked: string[] = [];
     const map = new MultiVersionMap({
       historyBound: 1000,
@@ -417,7 +417,7 @@ describe('MultiVersionMap', () => {
     }
   });
 
-  it('tells the revision to compact to for the bounds of history', () => {
+  it('reports the revision to compact to for the bounds of history', () => {
     const map = new MultiVersionMap(options);
     map.create('a', bytes('x'.repeat(1000)));
     for (let i = 1; i < 100; i++) map.update('a', bytes('x'.repeat(1000)), i);

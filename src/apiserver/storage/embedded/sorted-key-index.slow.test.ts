@@ -104,7 +104,7 @@ describe('SortedKeyIndex', () => {
     expect(passedOver).toBeGreaterThan(100);
   });
 
-  it('API-101 keeps what it was told of its items over many chunks', () => {
+  it('API-101 keeps the facts about its items over many chunks', () => {
     const index = newIndex();
     const name = (i: number): string => `/k/${String(i).padStart(5, '0')}`;
     const asked: string[] = [];
@@ -217,7 +217,7 @@ describe('SortedKeyIndex', () => {
     expectCounts();
   });
 
-  it('stops a scan when told', () => {
+  it('stops a scan when the callback asks for it', () => {
     const index = newIndex();
     for (const k of ['a', 'b', 'c']) index.add({ key: k });
     const seen: string[] = [];

@@ -33,7 +33,7 @@ describe('value slabs', () => {
             held.push({ holder: hold(slabs, each.bytes), bytes: each.bytes });
           } else if (held.length > 0) {
             const [gone] = held.splice(each.which % held.length, 1);
-            // Somebody may go on looking at it.
+            // A reader may still hold the view.
             seen.push({ view: gone!.holder.value!, bytes: gone!.bytes });
             slabs.release(gone!.holder);
           }

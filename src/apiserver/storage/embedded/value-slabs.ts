@@ -34,13 +34,13 @@ interface Slab {
 }
 
 /**
- * Memory for many small values: large blocks, filled one after the other. An allocation of its own would cost each value 300 bytes more,
- * and leave holes between those that stay when others go.
+ * Memory for many small values: large blocks, filled one after the other. An allocation for each value would cost 300 bytes more, and leave
+ * holes between the values that stay when others are released.
  *
- * A value is copied in, then adopted by its tenant, and released when nobody needs it from its tenant any more. Once a quarter of a
- * full slab is released, what is left in it moves to the newest slab and it is let go; so a third of what is wanted is the most that is
- * kept in vain, and each byte released moves about three others at most. Bytes that somebody still looks at stay where they are for as long:
- * what is handed out is an ordinary view, and the engine frees the block behind its last one.
+ * A value is copied in, then adopted by its tenant, and released when nobody needs it from its tenant any more. Once a quarter of a full
+ * slab is released, the rest of its values move to the newest slab, and the slab is freed. Therefore the slabs hold at most a third more
+ * bytes than are wanted, and each released byte moves about three others at most. Bytes that a reader still holds stay where they are: the
+ * reader has an ordinary view, and the engine frees the block after the last view is gone.
  *
  * Invariants: each slab but the newest is wanted to `WANTED` at least; `wanted` is the sum of the tenants' values.
  */

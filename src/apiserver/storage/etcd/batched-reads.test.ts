@@ -6,7 +6,7 @@ import type { RangeFields } from './etcd-connection.ts';
 import { EtcdKeys } from './etcd-keys.ts';
 import { type RangeResponse, RangeResponseSchema, type TxnResponse, TxnResponseSchema } from './rpc.generated.ts';
 
-/** An etcd that answers when told to: each key holds its own name, but those that begin with `no`. */
+/** An etcd that answers only when the test asks it to: each key holds its own name as the value, except keys that begin with `no`. */
 class SlowEtcd {
   revision = 1n;
   readonly sizes: number[] = [];

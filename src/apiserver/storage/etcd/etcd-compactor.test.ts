@@ -72,7 +72,7 @@ describe('compaction of etcd', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('a round that fails is told, and the next one goes on from there', async () => {
+  it('a round that fails is reported, and the next one goes on from there', async () => {
     const { client, logger, run, stop, interval } = setUp();
     const running = run();
     await interval();

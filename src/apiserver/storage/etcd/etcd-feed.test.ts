@@ -57,7 +57,7 @@ async function startMember() {
 }
 
 describe('the feed of an etcd that was wiped', () => {
-  it('lets writes wait for what is told of the new one, whatever revision the old one had', async () => {
+  it('lets writes wait for the events of the new one, whatever revision the old one had', async () => {
     const member = await startMember();
     const clock = new FakeClock();
     const common = { clock, random: seededRandom(1), logger: silentLogger };

@@ -35,7 +35,7 @@ describe('leases', () => {
     expect(await leases.lease(2_000)).toBe(1n);
     clock.advance(1);
     expect(await leases.lease(2_000)).toBe(2n);
-    // Of another time: another lease.
+    // A write with another time gets another lease.
     expect(await leases.lease(4_000)).toBe(3n);
     expect(granted).toEqual([3, 3, 5]);
   });

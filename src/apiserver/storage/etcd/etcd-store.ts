@@ -128,7 +128,7 @@ export class EtcdStore implements Store {
       if (succeeded) {
         const [first] = responses;
         const removed = first?.response.case === 'responseDeleteRange' ? first.response.value.prevKvs[0] : undefined;
-        if (removed === undefined) throw new StoreRefusedError('etcd does not tell what it deleted');
+        if (removed === undefined) throw new StoreRefusedError('etcd did not send the deleted value');
         await this.#feed.told(revision);
         return { succeeded, kv: toKeyValue(removed, key), revision };
       }

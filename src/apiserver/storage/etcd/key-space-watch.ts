@@ -36,12 +36,12 @@ export interface KeySpaceWatchOptions {
 /**
  * Follows every change of the whole key space, over lost connections and members, each revision exactly once and as a whole.
  *
- * The whole key space and not only the store's keys, because then every revision shows itself as an event: how far the watch
- * has come is known from what it tells, and needs no progress requests, which etcd before 3.4.25 and 3.5.8 answers too early
- * (it promises revisions whose events are still to come). Progress notifications are asked for as signs of life only.
+ * It watches the whole key space and not only the store's keys, because then every revision shows itself as an event. Its events alone show
+ * how far the watch has come, without progress requests: etcd before 3.4.25 and 3.5.8 answers these too early (it promises revisions whose
+ * events are still to come). Progress notifications are requested as signs of life only.
  *
- * Ends by abort, or rejects: RevisionCompactedError when history above the last revision told is gone, StoreRewoundError when
- * etcd is behind what it has told already (restored from a backup, or another cluster).
+ * Ends by abort, or rejects: RevisionCompactedError when history above the last reported revision is gone, StoreRewoundError when etcd is
+ * behind the revisions that it has reported already (restored from a backup, or another cluster).
  */
 export async function watchKeySpace(options: KeySpaceWatchOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, logger, client } = options;

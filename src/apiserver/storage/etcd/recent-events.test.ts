@@ -12,7 +12,7 @@ const event = (revision: number, size = 1): StoreEvent => ({
 });
 
 describe('recent events', () => {
-  it('tell everything above a revision that is not below their floor, within their bounds', () => {
+  it('send everything above a revision that is not below their floor, within their bounds', () => {
     const batch = fc.array(fc.tuple(fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 40 })), { maxLength: 5 });
     fc.assert(
       fc.property(fc.array(batch, { maxLength: 20 }), (batches) => {

@@ -16,8 +16,8 @@ function setUp() {
   return { clock, told, write, turn };
 }
 
-describe('answers that wait until watches were told', () => {
-  it('come when their revision was told, in any order, and at once when it was before', async () => {
+describe('answers that wait until watches have the event', () => {
+  it('come when watches have their revision, in any order, and at once when they had it before', async () => {
     const { told, write, turn, clock } = setUp();
     write(3);
     write(2);
@@ -45,7 +45,7 @@ describe('answers that wait until watches were told', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('do not wait for what will never be told', async () => {
+  it('do not wait for a revision that will never come', async () => {
     const { told, write, turn, clock } = setUp();
     write(2);
     told.releaseAll();
@@ -53,7 +53,7 @@ describe('answers that wait until watches were told', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('after a restart wait for what was told before, when revisions begin anew', async () => {
+  it('after a restart wait for the revisions from before, when revisions begin anew', async () => {
     const { told, write, turn, clock } = setUp();
     told.advance(1000);
     told.restart(1);

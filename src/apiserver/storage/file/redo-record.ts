@@ -56,8 +56,8 @@ export interface RedoHeader {
 }
 
 /**
- * Writes the record into `target` at `offset`, which has room for {@link redoRecordSize}, and returns its end. The bytes between that and the
- * next multiple of {@link RECORD_ALIGNMENT} stays as it is.
+ * Writes the record into `target` at `offset`, which has room for {@link redoRecordSize}, and returns the offset behind the record. The
+ * bytes between that and the next multiple of {@link RECORD_ALIGNMENT} stay as they are.
  */
 export function writeRedoRecord(
   target: Buffer,

@@ -31,8 +31,8 @@ export const BEHIND = 1 << 15;
 export const FINALIZERS = FOREGROUND | ORPHAN | OTHER_FINALIZERS;
 
 /**
- * Words of a node. What an event is compared with stands within the first 48 bytes: large arrays begin 16 bytes behind a line of the
- * cache, so that a row lies in two of them, and only these are in the first.
+ * Words of a node. The fields that an event is compared with stand within the first 48 bytes, because these lie in one line of the CPU
+ * cache: large arrays begin 16 bytes behind the start of a line, so each row crosses into a second one.
  */
 export const UID = 0;
 /** The bits above. */

@@ -140,7 +140,7 @@ export class NaiveGraph {
     return starts(ORPHAN) || starts(FG);
   }
 
-  /** COL-073 and BETTER-14. */
+  /** The object of a virtual node appeared: forgets its absence, and queues dependents that do not match (COL-073, BETTER-14). */
   #meet(identity: Identity, recorded: Identity): void {
     this.effects.add(`alive ${identity.uid}`);
     if (compareIdentities(identity, recorded) === 0) return;
@@ -153,7 +153,7 @@ export class NaiveGraph {
     }
   }
 
-  /** COL-054. */
+  /** Queues each owner that a reference has stopped blocking (COL-054). */
   #unblocked(before: readonly OwnerReference[], now: readonly OwnerReference[]): void {
     for (const { uid, blockOwnerDeletion } of before) {
       if (blockOwnerDeletion !== true || !this.nodes.has(uid)) continue;
@@ -162,7 +162,10 @@ export class NaiveGraph {
     }
   }
 
-  /** COL-070, COL-078, BETTER-5, BETTER-15. */
+  /**
+   * Makes virtual nodes for unknown owners, and queues the dependent once if a new reference is invalid or its owner is gone (COL-070,
+   * COL-078, BETTER-5, BETTER-15).
+   */
   #link(node: NaiveNode, before: readonly OwnerReference[], existed: ReadonlySet<Uid>): void {
     const { uid, namespace } = node.identity;
     let questioned = false;
@@ -212,7 +215,7 @@ export class NaiveGraph {
     this.#remove(identity);
   }
 
-  /** COL-057. */
+  /** Removes the node, and queues its dependents and the owners that wait (COL-057). */
   #remove(identity: Identity): void {
     const { uid } = identity;
     const node = this.nodes.get(uid)!;
@@ -231,7 +234,7 @@ export class NaiveGraph {
     }
   }
 
-  /** COL-075 and COL-077. */
+  /** Removes an absent node, unless it is observed or dependents name it by other coordinates (COL-075, COL-077). */
   #virtualDelete(identity: Identity): void {
     const { uid } = identity;
     const node = this.nodes.get(uid);
@@ -341,7 +344,7 @@ function sameWords(a: Words, b: Words): boolean {
   return a.apiVersion === b.apiVersion && a.kind === b.kind && a.name === b.name;
 }
 
-/** COL-074. */
+/** Whether the dependent's references match the identity: namespace, name, kind and apiVersion must be equal (COL-074). */
 function fit(dependent: NaiveNode, identity: Identity): { matches: boolean; mismatches: boolean } {
   const inReach = identity.namespace === '' || identity.namespace === dependent.identity.namespace;
   const meant = dependent.refs
@@ -350,7 +353,7 @@ function fit(dependent: NaiveNode, identity: Identity): { matches: boolean; mism
   return { matches: meant.includes(true), mismatches: meant.includes(false) };
 }
 
-/** COL-076. */
+/** The other coordinates at which the dependent's references place the owner (COL-076). */
 function alternatives(dependent: NaiveNode, absent: Identity): Identity[] {
   return dependent.refs
     .filter(({ uid }) => uid === absent.uid)

@@ -28,7 +28,7 @@ describe('addresses of services over a store that several servers write to', () 
     store = Object.assign(openMemoryStore({ clock }), { writers: 'several servers' } as const);
   });
 
-  /** What another process would have: the store in common, and nothing else. */
+  /** A server as another process would have it: the store is shared, and nothing else. */
   async function server(seed: number): Promise<ServiceAddresses> {
     const addresses = new ServiceAddresses({ store, clock, random: seededRandom(seed) });
     await addresses.load();
@@ -88,7 +88,7 @@ describe('addresses of services over a store that several servers write to', () 
     expect(ports.filter((finding) => finding === undefined)).toHaveLength(1);
   });
 
-  it('what one server gives back another one may have a moment later', async () => {
+  it('an address that one server releases can belong to another one a moment later', async () => {
     const [a, b] = await Promise.all([server(1), server(2)]);
     expect(await a.reserveAddress('10.96.0.50', 'p')).toBeUndefined();
     const waiting = b.reserveAddress('10.96.0.50', 'p');
@@ -97,7 +97,7 @@ describe('addresses of services over a store that several servers write to', () 
     expect(await claims()).toEqual(['serviceips/10.96.0.50']);
   });
 
-  it('a port of two protocols is given back once, so that nobody else’s claim goes with it', async () => {
+  it('a port of two protocols is released once, so that another service’s claim stays', async () => {
     const [a, b] = await Promise.all([server(1), server(2)]);
     await a.reservePort(30_053, 'p');
     const opened = gate();
@@ -114,7 +114,7 @@ describe('addresses of services over a store that several servers write to', () 
     expect(await claims()).toEqual(['servicenodeports/30053']);
   });
 
-  it('of a service that was stored any claim is given back, whichever server has made it', async () => {
+  it('every claim of a stored service is released, whichever server made it', async () => {
     const [a, b, c] = await Promise.all([server(1), server(2), server(3)]);
     await a.reservePort(30_053, 'p');
     b.release(web);
@@ -125,7 +125,7 @@ describe('addresses of services over a store that several servers write to', () 
     expect(await settle(c.reservePort(30_053, 'p'))).toBeUndefined();
   });
 
-  it('of a service that was not stored only its own', async () => {
+  it('a service that was not stored releases only its own claims', async () => {
     const [a, b] = await Promise.all([server(1), server(2)]);
     const next = service({});
     await a.reservePort(30_053, 'p', a.begin(next));
@@ -137,7 +137,7 @@ describe('addresses of services over a store that several servers write to', () 
     expect(await claims()).toEqual(['servicenodeports/30053']);
   });
 
-  it('two servers are never told both that a claim is theirs, also when an attempt was lost', async () => {
+  it('two servers never both get the same claim, also when the answer to an attempt was lost', async () => {
     const member = await EtcdMember.start();
     const [one, two] = [1, 2].map(
       (seed) => new StoredAddressClaims({ store: member.store(seed), clock: systemClock, random: seededRandom(seed) }),
@@ -151,7 +151,7 @@ describe('addresses of services over a store that several servers write to', () 
     await member.close();
   });
 
-  it('a full range is told, also when it is full of claims without services', async () => {
+  it('a full range is reported, also when it is full of claims without services', async () => {
     for (let port = 30_000; port <= 32_767; port++) {
       await store.create(`${claimPrefix('servicenodeports')}${port}`, Buffer.from('{}'));
     }
@@ -166,7 +166,7 @@ describe('addresses of services over a store that several servers write to', () 
     await save('used', { type: 'NodePort', clusterIP: '10.96.1.1', clusterIPs: ['10.96.1.1'], ports });
     const sweep = new ClaimSweep({ store, clock, logger: silentLogger });
     expect(await sweep.sweep()).toEqual({ returned: 0, made: 0 });
-    // Given back and taken again in between: another request is under way.
+    // Released and taken again in between: another request is under way.
     addresses.release(service({ clusterIP: '10.96.1.3' }));
     expect(await settle(addresses.reserveAddress('10.96.1.3', 'p'))).toBeUndefined();
     expect(await sweep.sweep()).toEqual({ returned: 1, made: 0 });
