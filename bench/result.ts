@@ -1,16 +1,16 @@
-/** What one benchmark found: our figure, the baseline's of the same run, and which level of the table that is. */
+/** The result of one benchmark: our figure, the baseline's of the same run, and which level of the table that is. */
 export interface BenchResult {
   /** `P03`, or `P01 (554 B)` where a benchmark has several rows. */
   readonly id: string;
   readonly workload: string;
-  /** What is measured, with its unit: `B RSS/object`, `creates/s`. */
+  /** The measured quantity, with its unit: `B RSS/object`, `creates/s`. */
   readonly metric: string;
   readonly value: number;
   readonly baseline: { readonly what: string; readonly value: number };
   /** How much better (above 1) or worse we are than the baseline, in the direction that counts for the metric. */
   readonly ratio: number;
   readonly level: Level;
-  /** What good and great demand, in the words of the table. */
+  /** The demands of good and great, in the words of the table. */
   readonly demands: { readonly good: string; readonly great: string };
 }
 

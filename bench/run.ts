@@ -55,7 +55,7 @@ function runOne(file: string): Promise<readonly BenchResult[]> {
   const child = spawn(
     process.execPath,
     ['--expose-gc', '--max-old-space-size=8192', '--import', 'tsx', runner, file, ...(smoke ? ['--smoke'] : [])],
-    // What cannot be a figure stays NaN: as JSON it would be null.
+    // NaN stays NaN with this serialization: as JSON it would be null.
     { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' },
   );
   return new Promise((settle, reject) => {

@@ -23,7 +23,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { version, exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const outdir = join(root, 'dist');
 
-/** What can be imported, by the name of its file in dist: the export map says which source each declaration comes from. */
+/** The files in dist that can be imported, by name: the export map says which source each declaration comes from. */
 const doors = Object.fromEntries(
   Object.values(exports)
     .filter((door) => typeof door === 'object')
@@ -53,8 +53,8 @@ function loadedOnDemand() {
 }
 
 /**
- * Makes what the server loads on demand import `up` as well, which is there by then. What `up` needs at once is then needed
- * by the same entries, and comes in a dozen chunks instead of forty: a file more costs as much time as 20 KB more.
+ * Makes the parts that the server loads on demand import `up` as well, which is loaded by then. Then the code that `up` needs at once is
+ * shared by the same entries, and comes in a dozen chunks instead of forty: one file more costs as much time as 20 KB more.
  */
 const fewChunks = {
   name: 'few-chunks',

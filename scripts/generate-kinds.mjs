@@ -36,7 +36,7 @@ const SPECIAL = new Map([
   ['interface', 'JSON'],
 ]);
 
-/** A list whose Go type has a name of its own is a message `{1: items}` in protobuf; the facts do not tell. */
+/** A list whose Go type has a name of its own is a message `{1: items}` in protobuf; the facts do not contain this. */
 const isNamedList = (typeName, field) =>
   (field.map === true && field.list === true) || (typeName === `${META}.APIResource` && field.name === 'verbs');
 
@@ -218,7 +218,7 @@ const resourceRows = [...CORE, ...resources]
       return {
         name: sub.subresource,
         verbs: sub.verbs,
-        // Empty means: as the resource. Only another group has to be told.
+        // An empty value means: the same as the resource. The facts name only another group.
         kind: { group: group || row.group, version: version || row.version, kind },
       };
     });

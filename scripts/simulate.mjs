@@ -123,7 +123,7 @@ if (failure !== undefined) {
   console.error(`\nseed ${seed} went wrong:\n${wrong.join('\n')}`);
   if (plan !== undefined) {
     const file = join(tmpdir(), `kubegc-history-${seed}.json`);
-    // What it is called when it is kept: the rule is for whoever keeps it to say.
+    // The title is the first finding; whoever keeps the file names the rule in it.
     writeFileSync(file, `${JSON.stringify({ title: wrong[0], plan }, null, 2)}\n`);
     console.error(`\n${failure.trace.join('\n')}\n\nshrunk to ${plan.steps.length} steps: ${file}`);
     console.error(

@@ -9,7 +9,7 @@ export interface BaselineProcess {
 }
 
 export interface BaselineOptions {
-  /** Of the server that is compared with it: both have the same certificate. */
+  /** Data directory of the server that is compared with the baseline: both have the same certificate. */
   readonly dataDirectory: string;
   /** JavaScript that declares `handle(request, response)`. */
   readonly source: string;

@@ -5,11 +5,11 @@ import { Load } from './load.ts';
 import { startNaiveFanOut } from './naive-fan-out.ts';
 
 /**
- * P11: what it costs the server to tell one watcher of one change, over TLS; one watcher in ten has a selector. The CPU of the
- * writes alone is measured first and taken off. The baseline is a server that encodes each event for each watcher.
+ * P11: the server's cost of sending one change to one watcher, over TLS; one watcher in ten has a selector. The CPU of the writes alone is
+ * measured first and taken off. The baseline is a server that encodes each event for each watcher.
  *
- * Writers, readers and server share two cores here, so the rate is as asked for as long as they keep up, and the delay from the
- * moment a write is sent to the moment a watcher has its event is that of a full machine.
+ * Writers, readers and server share two cores here, so the rate is as asked for as long as they keep up, and the delay from the moment a
+ * write is sent to the moment a watcher has its event is that of a full machine.
  */
 const path = '/api/v1/namespaces/default/configmaps';
 const NEWLINE = 0x0a;

@@ -40,7 +40,7 @@ interface Received {
   readonly firstByteMs: number;
   readonly ms: number;
   readonly objects: number;
-  /** Of each answer. */
+  /** Bytes of each answer. */
   readonly sizes: readonly number[];
 }
 
@@ -124,7 +124,7 @@ export const run: Benchmark = async ({ smoke }) => {
         const expected = form.expected(count);
         // A uid in the text of a Pod would be counted too; there is none.
         if (result.objects !== expected) throw new Error(`${form.name}: ${result.objects} of ${expected} objects`);
-        // Looked at as closely as the list, which costs the client something.
+        // The baseline reads its answers as closely as the list does, because that costs the client something.
         baselines?.push((await growth(server, () => drain(bytes, result.sizes))).result);
         times?.push(result.ms);
         growths?.push(grownBytes);

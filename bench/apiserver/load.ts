@@ -39,7 +39,7 @@ export class Load {
     });
   }
 
-  /** What the answer says; rejects unless it is a success. */
+  /** Returns the body of the answer; rejects unless the answer is a success. */
   async json<T>(method: string, path: string, body?: object, accept?: string): Promise<T> {
     const bytes = body && Buffer.from(JSON.stringify(body));
     const answer = await this.open(method, path, bytes, accept === undefined ? {} : { accept });

@@ -55,7 +55,7 @@ export const run: Benchmark = async ({ smoke }) => {
       const before = resident(server.child.pid);
       await createPods(load, count, size - overhead);
       const json = await servedSize(load, 1);
-      // What the writes left behind for the collector of the engine is not what an object costs.
+      // Waits until the engine has collected the garbage of the writes, because that is not part of an object's cost.
       await new Promise((settle) => setTimeout(settle, smoke ? 100 : 20_000));
       const after = resident(server.child.pid);
       const baseline = (await bufferBytes(count, json)) / count / json;

@@ -12,7 +12,7 @@ import { RestClient } from '../../src/client/rest/rest-client.ts';
 
 const NAMESPACE = 'kubegc-bench';
 
-/** What objects of a benchmark are of. */
+/** The kind of the objects of a benchmark. */
 export interface BenchKind {
   readonly kind: string;
   readonly gvr: GroupVersionResource;
@@ -24,8 +24,8 @@ const labels = { app: NAMESPACE };
 const containers = [{ name: 'main', image: 'registry.k8s.io/pause:3.10' }];
 const template = { metadata: { labels }, spec: { containers } };
 /**
- * Of a Deployment or ReplicaSet that does nothing, also where its controller runs: none is wanted, and no object here has the labels, or
- * names it as its controller, by which it would take that object for its own.
+ * The spec of a Deployment or ReplicaSet that does nothing, also where its controller runs: it wants no replicas. No object here has its
+ * labels or names it as the controller, so the controller adopts none.
  */
 const idle = { replicas: 0, selector: { matchLabels: labels }, template };
 
@@ -91,7 +91,7 @@ export class BenchCluster {
     });
   }
 
-  /** Somebody else, with connections of his own. */
+  /** Returns a second client with its own connections. */
   newClient(): RestClient {
     const transport = connect({ ...this.#config, clock: systemClock });
     return new RestClient({ transport, clock: systemClock, userAgent: 'kubegc-bench' });

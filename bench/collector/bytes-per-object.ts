@@ -61,7 +61,7 @@ class Churn implements Stepper {
     this.#added = new WatchTemplate({ ...common, type: 'ADDED' });
     this.#deleted = new WatchTemplate({ ...common, type: 'DELETED' });
     this.#chunk = { added: this.#added.chunk(), deleted: this.#deleted.chunk() };
-    // Everything is compiled, and every buffer of the harness is there, before memory is looked at for the first time.
+    // The code is compiled and every buffer of the harness is allocated before memory is measured for the first time.
     for (let round = 0; round < 4; round++) {
       this.#insert(range(0, CHUNK / TREE));
       this.#remove(range(0, CHUNK / TREE));

@@ -10,18 +10,18 @@ import { OtherClients } from './other-clients.ts';
  *
  *   BENCH_KUBECONFIG=~/.kube/config npm run bench -- P05
  *
- * Without the variable it is the embedded server on the memory store. Everything is created in a namespace of its own. The baseline
- * deletes objects of the kind that most of the cascade are of by a bare loop on the same server, with as many calls under way as the
- * collector has workers. Both take turns: a cascade is compared with the loops before and after it. Medians are reported, with the ratio
- * of each round; those of the first rounds, in which V8 still compiles what the scenario needs, are printed before the others, and not
- * counted. What others notice is measured with a server and a collector started as docs/collect.md recommends for that.
+ * Without the variable it is the embedded server on the memory store. Everything is created in a namespace of its own. The baseline deletes
+ * objects of the kind that most of the cascade are of by a bare loop on the same server, with as many calls under way as the collector has
+ * workers. Both take turns: a cascade is compared with the loops before and after it. Medians are reported, with the ratio of each round;
+ * those of the first rounds, in which V8 still compiles what the scenario needs, are printed before the others, and not counted. The effect
+ * on other clients is measured with a server and a collector started as docs/collect.md recommends for that.
  */
 const IN_FLIGHT = 20;
 const COLD_ROUNDS = 3;
 const ROUNDS = 5;
 /** For so long a cascade that one in a hundred of the writes beside it is several of them. */
 const BESIDE_OTHERS = 30_000;
-/** The gauge of the collector that tells how many objects it has seen and not heard the end of. */
+/** The gauge of the collector with the number of objects that it has seen and whose deletion it has not seen. */
 const KNOWN = ['kubegc_collector_graph_nodes', 'state="observed"'] as const;
 const SETTLED_WITHIN_MS = 60_000;
 
@@ -32,7 +32,7 @@ interface Rounds {
 
 interface Scenario {
   readonly what: string;
-  /** Of which its objects are, most of them of the first; those of the bare loop all are. */
+  /** Kinds of its objects; most objects are of the first kind, and all objects of the bare loop are. */
   readonly kinds: readonly [BenchKind, ...BenchKind[]];
   readonly prepare: (cluster: BenchCluster) => Promise<Prepared>;
 }
@@ -42,7 +42,7 @@ interface Prepared {
   readonly begin: () => Promise<void>;
   readonly begun: number;
   readonly collected: number;
-  /** Of those begun, the ones that wait until the collector has taken their finalizer away; 0 unless given. */
+  /** How many of `begun` wait until the collector has removed their finalizer; 0 unless given. */
   readonly waiting?: number;
 }
 
@@ -63,16 +63,16 @@ export const run: Benchmark = async ({ smoke }) => {
 };
 
 interface Installation {
-  /** Of the embedded server. */
+  /** Environment of the embedded server. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of the collector. */
+  /** Niceness of the collector. */
   readonly niceness: number;
   /** Calls of the collector at once. */
   readonly workers: number;
 }
 
 const AS_INSTALLED: Installation = { env: {}, niceness: 0, workers: IN_FLIGHT };
-/** What docs/collect.md and docs/up.md recommend where collector, server and clients share a few cores. */
+/** The settings that docs/collect.md and docs/up.md recommend where collector, server and clients share a few cores. */
 const SHARING_CORES: Installation = {
   env: { NODE_OPTIONS: '--max-semi-space-size=4 --v8-pool-size=1' },
   niceness: 10,
@@ -239,12 +239,12 @@ async function bareLoop(cluster: BenchCluster, of: BenchKind, objects: number): 
 
 interface Beside {
   readonly leaves: number;
-  /** Of the quiet phase, which takes 5 ms for each. */
+  /** Writes of the quiet phase, which takes 5 ms for each. */
   readonly writes: number;
   readonly rounds: Rounds;
 }
 
-/** What others notice: the 99th percentile of 200 writes a second by a hundred clients, quiet and during a cascade. */
+/** Measures the latency that other clients see: the 99th percentile of 200 writes a second by a hundred clients, quiet and during a cascade. */
 async function neighbours(
   cluster: BenchCluster,
   collector: CollectProcess,

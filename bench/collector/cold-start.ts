@@ -11,8 +11,8 @@ import { type Benchmark, levelOf, median } from '../result.ts';
 import { CollectProcess } from './collect-process.ts';
 
 /**
- * P04: from the start of the process `kubegc collect` to all monitors synced, over TLS, with many objects. The baseline is a process
- * that reads the same streams and looks at nothing in them. `BENCH_OBJECTS=1000000` for the large row.
+ * P04: from the start of the process `kubegc collect` to all monitors synced, over TLS, with many objects. The baseline is a process that
+ * reads the same streams and parses nothing in them. `BENCH_OBJECTS=1000000` for the large row.
  */
 export const run: Benchmark = async ({ smoke }) => {
   const objects = smoke ? 500 : Number(process.env['BENCH_OBJECTS'] ?? 100_000);

@@ -4,9 +4,9 @@ import { driftRow, handlesMore, mebibytes, residentAtRest, withLastingCollector 
 import { definitionOf, DEFINITIONS_PATH, kindOf, SOAK_GROUP } from './soak-definition.ts';
 
 /**
- * P19, definitions: ten thousand definitions of resources come and go beside `kubegc collect`, twenty at a time, and of each an object is
- * collected. What counts: its memory at rest after all of them is what it was after the first tenth, it watches what it watched before,
- * and no handle is left open.
+ * P19, definitions: ten thousand definitions of resources come and go beside `kubegc collect`, twenty at a time, and one object of each is
+ * collected. The result is good if the memory at rest after all of them is the same as after the first tenth, if the collector watches the
+ * same resources as before, and if no handle is left open.
  */
 const AT_ONCE = 20;
 const DEFINITIONS = 10_000;

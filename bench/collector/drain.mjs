@@ -1,5 +1,5 @@
-// Opens the watches that `kubegc collect` opens and reads them to the end of what exists, looking at nothing but that
-// mark: what cold start would cost without any work of the collector's own. Plain JavaScript, so that nothing is compiled first.
+// Opens the watches that `kubegc collect` opens and reads them up to the mark that ends the existing objects; it parses nothing but that
+// mark. This is the time of a cold start without any work of the collector's own. Plain JavaScript, so that nothing is compiled first.
 import { connect } from 'node:http2';
 import { readFileSync } from 'node:fs';
 

@@ -2,9 +2,9 @@ import { ServerProcess } from '../program/server-process.ts';
 import { type BenchResult, levelOf } from '../result.ts';
 import { CollectProcess } from './collect-process.ts';
 
-/** What counts of a collector that runs for long (P19): its memory at rest, and its handles. */
+/** The measured facts of a collector that runs for long (P19): its memory at rest, and its handles. */
 
-/** It gives back what it does not need, as docs/collect.md recommends. */
+/** It returns free memory to the system, as docs/collect.md recommends. */
 const GIVES_BACK = {
   NODE_OPTIONS: '--max-semi-space-size=2',
   LD_PRELOAD: 'libjemalloc.so.2',
@@ -56,7 +56,10 @@ export async function residentAtRest(collector: CollectProcess, ms: number): Pro
   return Math.min(...(await residentDuring(collector, ms)));
 }
 
-/** How many more than before. Idle connections are kept for a while: it has time to let go of them. Throws if it does not. */
+/**
+ * Returns how many more handles there are than before. Idle connections are kept for a while, so it waits until they are closed, and throws
+ * if they stay open.
+ */
 export async function handlesMore(collector: CollectProcess, before: number): Promise<number> {
   let more = Number.NaN;
   for (let tries = 0; tries < 180; tries++) {

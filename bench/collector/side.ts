@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /**
- * One of two things to compare, in a process of its own: neither's garbage is collected while the other is timed, and
- * the memory of each can be told apart. The two take turns, because both cores of a small machine heat, and neighbours come and go.
+ * One of two things to compare, in a process of its own: the garbage of one is never collected while the other is timed, and the memory of
+ * each is measured alone. The two take turns, because both cores of a small machine heat, and neighbours come and go.
  */
 export class Side {
   readonly #child;
@@ -46,11 +46,11 @@ export class Side {
 export interface Measured {
   /** Microseconds, all threads of the process. */
   readonly cpu: number;
-  /** What `report` of the side says after the step. */
+  /** The result of the side's `report` after the step. */
   readonly report: Readonly<Record<string, number>>;
 }
 
-/** What a benchmark file exports as `sides`: made once, then asked for its steps in turn. */
+/** A side that a benchmark file exports in `sides`: it is made once, then asked for its steps in turn. */
 export interface Stepper {
   /** Not timed. */
   prepare(step: number): void;

@@ -12,16 +12,16 @@ import {
 import { definitionOf, DEFINITIONS_PATH, SOAK_GROUP } from './soak-definition.ts';
 
 /**
- * P19: `kubegc collect` for a long time beside clients that create, change and delete, while definitions of resources come and
- * go every ten seconds. What counts: at rest it needs as little memory at the end as after the first quarter, no handle is left open, and
- * at the end it knows exactly the objects that there are, with no garbage left. `SOAK_MINUTES=60` is the row of the table. The C library
- * gives back what is free, as docs/collect.md recommends for a collector that runs for long. The load begins with a burst, so that what was
- * ever needed at once is needed before the first measure.
+ * P19: `kubegc collect` for a long time beside clients that create, change and delete, while definitions of resources come and go every ten
+ * seconds. The result is good if at rest it needs as little memory at the end as after the first quarter, if no handle is left open, and if
+ * at the end it knows exactly the existing objects, with no garbage left. `SOAK_MINUTES=60` is the row of the table. The C library returns
+ * free memory, as docs/collect.md recommends for a collector that runs for long. The load begins with a burst, so that the memory is at its
+ * maximum once before the first measure.
  */
 const LOOPS = 8;
 /** Ten million an hour. */
 const EVENTS_A_MS = 10_000_000 / 3_600_000;
-/** The engine takes up to 100 s to notice that the load is over, and to give back what it only had for that. */
+/** The engine takes up to 100 s to notice that the load is over, and to return the memory that it needed only for the load. */
 const REST_MS = 150_000;
 const DEFINITION_EVERY_MS = 10_000;
 /** In the burst: how many at once, and for how long. */
@@ -132,8 +132,8 @@ async function families(load: Load, loop: number, state: State): Promise<void> {
 }
 
 /**
- * One in a hundred is orphaned, as rare as it is in clusters: the collector remembers for an hour whose dependents were let go
- * (LIFE-561), some 45 bytes an owner, and a record that fills says nothing of what leaks.
+ * One in a hundred is orphaned, as rare as it is in clusters: the collector remembers each orphaned owner for an hour (LIFE-561) with some
+ * 45 bytes, and a record that grows until it is full would hide a leak.
  */
 function policyOf(turn: number): keyof typeof EVENTS {
   if (turn % 100 === 99) return 'Orphan';

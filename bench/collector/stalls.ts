@@ -6,9 +6,9 @@ import { BaselineStream, ProductStream, type Stream } from './streams.ts';
 import { randomUids, TREE, WatchTemplate, type Chunk, type Wire } from './trees.ts';
 
 /**
- * P16: how long the event loop stands still while a million objects are held and 5,000 writes a second or more arrive, in
- * batches every 10 ms, a full collection (which V8 would make some time) among them. What the machine itself takes away is
- * measured beside it, by a thread that does nothing.
+ * P16: how long the event loop stands still while a million objects are held and 5,000 writes a second or more arrive, in batches every 10
+ * ms, a full collection (which V8 would make some time) among them. A thread that does nothing measures beside it how long the machine
+ * itself stands still.
  */
 const CHUNK = 8184;
 const GOOD = 50;
@@ -56,7 +56,7 @@ export const run: Benchmark = async ({ smoke }) => {
   });
 };
 
-/** Tells its delays after as many milliseconds as it is given. */
+/** Posts its delays after as many milliseconds as it is given. */
 const idleThread = `
 const { parentPort, workerData } = require('node:worker_threads');
 const { monitorEventLoopDelay } = require('node:perf_hooks');
@@ -147,7 +147,7 @@ class Stalls implements Stepper {
 }
 
 export const sides = {
-  // What was queued for a million objects is done by the time that they are merely held.
+  // Without queues: the keys that were queued for a million objects are done before the time at which the objects are only held.
   product: (options: Options) => new Stalls(new ProductStream({ queues: false }), 'frames', options),
   baseline: (options: Options) => new Stalls(new BaselineStream(), 'lines', options),
 };

@@ -11,7 +11,7 @@ import type { ObjectMeta } from '../../src/api/meta/object-meta.ts';
 import { NaiveGraph } from './naive-graph.ts';
 import { kindOf, resources, type Chunk } from './trees.ts';
 
-/** What reads a watch. */
+/** A reader of a watch. */
 export interface Stream {
   consume(chunk: Chunk): void;
 }
@@ -54,7 +54,7 @@ export class ProductStream implements Stream {
   }
 }
 
-/** What most would write: lines, JSON.parse, objects in maps. */
+/** The usual program: lines, JSON.parse, objects in maps. */
 export class BaselineStream implements Stream {
   readonly graph = new NaiveGraph();
 

@@ -162,7 +162,7 @@ export type Wire = 'frames' | 'lines';
 /** A piece of a watch. */
 export interface Chunk {
   readonly bytes: Buffer;
-  /** The objects by number. A watch has one resource; here the reader is told each object's. */
+  /** The objects by number. A watch has one resource; here the reader gets the resource of each object. */
   readonly objects: Int32Array;
 }
 

@@ -4,8 +4,8 @@ import { BaselineStream, ProductStream, type Stream } from './streams.ts';
 import { randomUids, TREE, WatchTemplate, type Chunk, type Wire } from './trees.ts';
 
 /**
- * P02: MODIFIED of objects the graph knows, in random order. Of 20 updates 19 change nothing that matters (another
- * resourceVersion); the other one sets deletionTimestamp. No deletion is taken back (designs/0011): the 19 are of objects that live.
+ * P02: MODIFIED of objects the graph knows, in random order. 19 of 20 updates change nothing that matters (another resourceVersion); the
+ * other one sets deletionTimestamp. No deletion is taken back (designs/0011): the 19 are of objects that are not being deleted.
  */
 const CHUNK = 8184;
 const STEP = 4;
@@ -92,7 +92,7 @@ class Updates implements Stepper {
     }
   }
 
-  /** Of any tree the object of the kind that the place has. */
+  /** Returns an object of a random tree, of the kind that the place has. */
   #anyOf(place: number): number {
     this.#random = (Math.imul(this.#random, 1664525) + 1013904223) >>> 0;
     return ((this.#random >>> 8) % (this.#options.objects / TREE)) * TREE + (place % TREE);
