@@ -118,7 +118,7 @@ describe('API-360 a mutating policy', () => {
     );
   });
 
-  it('that fails denies, or with failurePolicy Ignore lets go', async () => {
+  it('denies when an expression fails, or admits with failurePolicy Ignore', async () => {
     await bind('p', { mutations: [apply('Object{data: Object.data{y: object.nothing.there}}')] });
     expect(await created()).toContain(`403 Invalid policy 'p' with binding 'p' denied request: expression`);
     await server.patch(`${policies}/p`, { spec: { failurePolicy: 'Ignore' } });

@@ -355,7 +355,7 @@ describe('several webhooks', () => {
     expect(await log()).toBe('abcac');
   });
 
-  it('API-355 IfNeeded: nobody is called again when nothing changes after him', async () => {
+  it('API-355 IfNeeded: no webhook is called again when nothing changes after its call', async () => {
     hook.behaviour = (review, call) => (call.path === '/a' ? byPath(review, call) : answer(review, { allowed: true }));
     await configure(
       { clientConfig: hook.at('/a'), reinvocationPolicy: 'IfNeeded' },

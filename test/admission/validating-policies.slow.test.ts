@@ -165,7 +165,7 @@ describe('API-360 a policy', () => {
     expect(await create('a')).toBe(denied('failed expression: false'));
   });
 
-  it('that fails denies, or with failurePolicy Ignore lets go', async () => {
+  it('denies when an expression fails, or admits with failurePolicy Ignore', async () => {
     const spec = { validations: [{ expression: 'object.spec.x == 1' }] };
     await bind(spec);
     expect(await create('a')).toBe(denied("expression 'object.spec.x == 1' resulted in error: no such key: spec"));
@@ -288,7 +288,7 @@ describe('API-360 parameters', () => {
     expect(await create('abcdefghij')).toBe('created');
   });
 
-  it('of a kind that is not served deny everything the policy is about', async () => {
+  it('deny everything that the policy matches if their kind is not served', async () => {
     await bind(
       { ...limited, paramKind: { apiVersion: 'rules.example.com/v1', kind: 'Limit' } },
       { paramRef: { name: 'x', parameterNotFoundAction: 'Allow' } },

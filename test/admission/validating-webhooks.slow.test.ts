@@ -498,7 +498,7 @@ describe('dry run', () => {
     expect((await server.post(dryRun, configMap('a'))).status).toBe(201);
     expect(hook.requests).toMatchObject([{ dryRun: true, options: { dryRun: ['All'] } }]);
     hook.reset();
-    // What older servers have let in cannot be written any more, but is still obeyed.
+    // An expression that an older server admitted cannot be written any more, but it still applies.
     const old = configuration('Validating', 'old', {
       clientConfig: hook.at(),
       sideEffects: 'Some',
@@ -556,7 +556,7 @@ describe('services', () => {
     expect(await create()).toBe(`${failed}${url}no endpoints available for service "hook"`);
   });
 
-  it('API-353 a certificate of another name is told apart', async () => {
+  it('API-353 a certificate of another name has an error of its own', async () => {
     const other = { service: { namespace: 'default', name: 'other' }, caBundle: hook.caBundle };
     const mapped = await startTestServer({
       serviceHosts: new Map([['default/other', { host: '127.0.0.1', port: hook.port }]]),

@@ -39,7 +39,7 @@ export interface ReceivedRequest {
   readonly objects: KubeObject[];
 }
 
-/** What a webhook does with a call: answers with a body of its own, fails as a server may, or goes silent. */
+/** The reaction of a webhook to a call: it answers with a body of its own, fails as a server may, or goes silent. */
 export type Reaction =
   | { readonly body: unknown; readonly status?: number }
   | { readonly text: string; readonly status?: number }

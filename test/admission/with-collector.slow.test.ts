@@ -61,7 +61,7 @@ describe('webhooks and the collector', () => {
     });
   });
 
-  it('COL-101 API-351 a webhook that adds a label to every update does not keep a foreground deletion from its end', async () => {
+  it('COL-101 API-351 a webhook that adds a label to every update does not keep a foreground deletion from finishing', async () => {
     await family();
     await server.post(mutating, configuration('Mutating', 'test', { clientConfig: hook.at() }));
     hook.behaviour = (review) => {

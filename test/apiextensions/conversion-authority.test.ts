@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 
 const path = `${definitions}/widgets.example.com`;
-/** What generated manifests say until somebody puts a certificate there: a line feed. */
+/** The placeholder in generated manifests until the certificate is put there: a line feed. */
 const PLACEHOLDER = 'Cg==';
 
 function converted(caBundle: string): object {

@@ -202,7 +202,7 @@ describe('the schema', () => {
     expect(json['other']).toBeUndefined();
   });
 
-  it('API-234 unknown fields are told, by default as warnings', async () => {
+  it('API-234 unknown fields are reported, by default as warnings', async () => {
     const body = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","labls":{}},"spec":{"x":1,"size":1,"size":2,"template":{"apiVersion":"v1","kind":"K","metadata":{"nam":"n"}}}}`;
     const headers = { 'content-type': 'application/json' };
     const words = [
@@ -229,7 +229,7 @@ describe('the schema', () => {
     ]);
   });
 
-  it('API-231 API-234 of YAML the keys that come again are told first, by their lines', async () => {
+  it('API-231 API-234 duplicate keys of YAML are reported first, by their lines', async () => {
     const body = `apiVersion: example.com/v1
 kind: Widget
 metadata:

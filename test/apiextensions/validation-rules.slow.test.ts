@@ -31,7 +31,7 @@ function ruled(properties: object, rules: readonly Rule[], extra: object = {}): 
 const number = { type: 'integer' };
 const text = { type: 'string', maxLength: 20 };
 
-/** What a write is refused with; `created` and the like when it is not. */
+/** Returns the message with which a write is refused; `created` and the like when it succeeds. */
 async function answer(
   write: Promise<{ readonly status: number; readonly json: { readonly message?: string } }>,
 ): Promise<string> {

@@ -252,7 +252,7 @@ describe('API-464 writes through another version', () => {
     ]);
   };
 
-  it('API-213 API-215 a conflict names the field as its manager calls it, whose entry stays in his version', async () => {
+  it('API-213 API-215 a conflict names the field in the version of its manager, whose entry keeps that version', async () => {
     hook.behaviour = converting;
     await define();
     await apply('v1', 'one', { hostPort: 'h:1', note: 'kept' });
@@ -407,7 +407,7 @@ describe('API-464 writes through another version', () => {
     });
   });
 
-  it('what the webhook does to labels and annotations counts, to other metadata not', async () => {
+  it('a change of labels and annotations by the webhook counts, a change of other metadata does not', async () => {
     hook.behaviour = (review) =>
       converted(
         review,
@@ -515,7 +515,7 @@ describe('API-464 a webhook that does not convert', () => {
     const text = why.replace('<uid>', hook.requests[0]?.uid ?? '').replace('<url>', hook.url('/convert'));
     expect([status, json.message, json.reason]).toEqual([500, prefix + text, undefined]);
     expect((await server.get(addresses('v2'))).status).toBe(500);
-    // What needs no conversion goes on.
+    // A request that needs no conversion still succeeds.
     expect((await server.get(`${addresses('v1')}/a`)).status).toBe(200);
   });
 

@@ -15,8 +15,8 @@ describe('custom resources and the collector', () => {
     cluster = await EmbeddedCluster.start();
     await cluster.run((environment) => new GarbageCollector(environment));
   };
-  // What is loaded when it is first needed is there. Loading takes real time, in which the clock of these tests runs on: the
-  // collector would have asked before there is anything to see.
+  // Loads the modules that the server loads on demand. Loading takes real time, in which the clock of these tests runs on: otherwise the
+  // collector would ask before there is anything to see.
   beforeAll(async () => {
     await start();
     await define();

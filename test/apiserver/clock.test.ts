@@ -36,7 +36,7 @@ describe.each([
     expect(table.json.rows).toHaveLength(2);
   });
 
-  it('API-249 API-252 what is being deleted stays so, with the same uid, and can be let go', async () => {
+  it('API-249 API-252 an object that is being deleted stays so, with the same uid, and its finalizer can be removed', async () => {
     const finalizers = ['example.com/f'];
     const made = await server.post(configMaps, configMap('a', { metadata: { finalizers } }));
     const deleted = await server.delete(`${configMaps}/a`);

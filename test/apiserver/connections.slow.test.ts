@@ -22,8 +22,8 @@ import type { HttpHandler } from '../../src/base/http-message.ts';
 import { systemRandom } from '../../src/base/random/random.ts';
 
 /**
- * What happens to the server when connections misbehave. Its time is fake: request times, watches and stalls are timers of the
- * clock, so their number says who is still being served, and they come due when the test says so.
+ * Tests the server when connections misbehave. Its time is fake: request times, watches and stalls are timers of the clock. Their number
+ * shows which requests are still being served, and they come due when the test advances the clock.
  */
 
 let certificates: ServingCertificates;
@@ -206,7 +206,7 @@ describe('connections that break', () => {
     await atRest(timers);
   });
 
-  it('in the middle of a list: the list is not made to its end', async () => {
+  it('in the middle of a list: the server does not make the rest of the list', async () => {
     for (let i = 0; i < 40; i++) await server.post(configMaps, big(`b${i}`, 500));
     const timers = clock.pendingTimers;
     const socket = await raw();
@@ -358,7 +358,7 @@ describe('what is no proper request', () => {
       const socket = await raw();
       const all = rest(socket);
       socket.write(text);
-      // What is still on its way when the connection ends can take the answer with it.
+      // Data that is still on its way when the connection ends can take the answer with it.
       expect(['', 'HTTP/1.1 431']).toContain((await all).slice(0, 12));
     }
     expect((await h1({ path: configMaps })).status).toBe(200);

@@ -31,7 +31,7 @@ const crdSpec = {
 };
 const deviceRequest = { name: 'r', exactly: { deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 } };
 
-/** What the object of a kind needs beside metadata; a name where not every name is valid. */
+/** The fields that an object of a kind needs beside metadata; a name where not every name is valid. */
 const needed: Readonly<Record<string, { readonly fields?: object; readonly name?: string }>> = {
   pods: { fields: { spec: podSpec } },
   podtemplates: { fields: { template } },
@@ -172,7 +172,7 @@ const owner = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid: '1111
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
-  // Who changes what the store has handed out changes it for all who look at it; here he is told.
+  // A client that changes an object from the store changes it for all other readers; here such a change throws.
   const { object } = StoredObject.prototype;
   vi.spyOn(StoredObject.prototype, 'object').mockImplementation(function (this: StoredObject) {
     return deepFreeze(object.call(this));
@@ -236,7 +236,7 @@ describe.each(stored.map((info) => ({ info, title: `${keyOf(info)}/${info.versio
     expect((await server.get(path)).json).toEqual(outcomes[2]?.json);
   });
 
-  it('API-070 API-193 API-250 API-251 is watched while it is patched, deleted, held by its finalizer, and let go', async () => {
+  it('API-070 API-193 API-250 API-251 is watched while it is patched, deleted, held by its finalizer, and removed', async () => {
     const { json } = await server.get(path);
     const watch = await server.watch(
       `${collection}?watch=true&resourceVersion=${json.metadata?.resourceVersion ?? ''}&fieldSelector=metadata.name%3D${name}`,

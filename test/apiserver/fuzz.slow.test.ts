@@ -14,7 +14,7 @@ import { type Sample, samples } from './samples.ts';
 /** Real time after which an answer counts as never coming. */
 const HANG_MS = 120_000;
 
-/** The 500s without a reason that section 4 knows. */
+/** The known 500s without a reason. */
 const UNTYPED = [
   /^resourceVersion should not be set on objects to be created$/,
   /does not contain declared merge key: /,
@@ -39,7 +39,7 @@ async function make(sample: Sample): Promise<void> {
   const definition = samples.find(({ kind }) => kind === 'CustomResourceDefinition');
   if (sample.kind === 'Widget' && definition !== undefined) await make(definition);
   await server.post(sample.collection, { apiVersion: sample.apiVersion, kind: sample.kind, ...sample.object });
-  // What the server's own controllers do about it, and about what was before.
+  // Lets the server's own controllers react to it, and to the objects before it.
   await clock.settle();
 }
 
@@ -67,7 +67,7 @@ function decoded(bytes: Buffer, type: string): unknown {
   return type === 'application/yaml' ? parseYaml(bytes.toString()) : JSON.parse(bytes.toString());
 }
 
-/** What is wrong with an error; undefined when nothing is. */
+/** Returns the problem of an error answer; undefined when there is none. */
 function problemOf(response: HttpResponse, bytes: Buffer): string | undefined {
   const type = String(response.headers['content-type']);
   if (type.startsWith('text/plain')) return PLAIN_TEXTS.has(bytes.toString()) ? undefined : 'an unknown plain text';

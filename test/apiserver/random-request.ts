@@ -8,8 +8,8 @@ import { typedObject } from '../arbitraries/typed-object.ts';
 import type { Sample } from './samples.ts';
 
 /**
- * Requests that are nearly right: a valid one in which something was changed, in its path, query, headers, tree or bytes.
- * What is quite wrong is refused early; what is nearly right gets far.
+ * Requests that are nearly right: a valid one in which something was changed, in its path, query, headers, tree or bytes. The server
+ * refuses a request early if much of it is wrong; one that is nearly right gets far.
  */
 
 const USUAL = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -7,9 +7,9 @@ import { type Answer, startTestServer, type TestServer } from '../../src/apiserv
 import { until } from '../program/until.ts';
 
 /**
- * What a real operator on controller-runtime sent, byte for byte, sent again. It was recorded at the operator's transport
- * while it ran against this server; identities and versions, which are new in each run, are put in place of the recorded
- * ones. What comes back must be what the operator got on with.
+ * Requests that a real operator on controller-runtime sent, byte for byte, sent again. They were recorded at the operator's transport while
+ * it ran against this server; identities and versions, which are new in each run, replace the recorded ones. The answers must be those with
+ * which the operator continued.
  */
 interface Exchange {
   readonly method: string;

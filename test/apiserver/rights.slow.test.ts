@@ -6,8 +6,9 @@ import type { Authenticator } from '../../src/apiserver/authentication/authentic
 import { type Answer, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
 
 /**
- * Nobody gets further than his role: every verb on every resource and subresource that is served, and every other path, without the
- * right and with exactly the one right. The right is a rule of ClusterRole `one`; `ann` has it in namespace `default`, `bob` everywhere.
+ * A user can do no more than the role allows: every verb on every resource and subresource that is served, and every other path, without
+ * the right and with exactly the one right. The right is a rule of ClusterRole `one`; `ann` has it in namespace `default`, `bob`
+ * everywhere.
  */
 
 /** Whom a request says it is from; only membership in groups that the test gives. */
@@ -63,7 +64,7 @@ async function as(user: string, method: string, path: string, body?: unknown, ty
   return server.request(method, path, { headers, ...(body === undefined ? {} : { body }) });
 }
 
-/** What the one role allows from now on. */
+/** Replaces the rules of the one role. */
 async function grant(rules: readonly object[]): Promise<void> {
   const { status } = await as('root', 'PUT', `${RBAC}/clusterroles/one`, {
     apiVersion: 'rbac.authorization.k8s.io/v1',

@@ -27,7 +27,7 @@ const KEPT_BYTES = 64 * 1024 * 1024;
 const OBJECT_BYTES = 900_000;
 /** An event holds the object and what it was before. */
 const EVENTS_KEPT = Math.floor(KEPT_BYTES / (2 * OBJECT_BYTES));
-/** What the buffers of a connection may hold, and what is on its way when they are full; in events, and generously. */
+/** The most events that the buffers of a connection may hold, and that are on their way when the buffers are full; a generous bound. */
 const EVENTS_UNDER_WAY = 15;
 
 let certificates: ServingCertificates;
@@ -138,7 +138,7 @@ describe.each(Object.entries(transports))('a watcher over %s that stops reading 
     const all = 1 + EVENTS_UNDER_WAY + EVENTS_KEPT + 10;
     for (let number = 1; number < all; number++) {
       await write(number);
-      // Who reads has each at once, whatever the slow one does.
+      // The other watcher gets each event at once, whatever the slow one does.
       await other.sees(number + 1);
     }
     expect(other.numbers).toEqual(upTo(all));
@@ -157,7 +157,7 @@ describe.each(Object.entries(transports))('a watcher over %s that stops reading 
     expect([again.ended, other.ended]).toEqual(['no', 'no']);
   });
 
-  it('API-123 API-136 is told 410 by the new watch when history has gone on as well', async () => {
+  it('API-123 API-136 gets 410 from the new watch when history has gone on as well', async () => {
     const slow = await watch(open, from);
     await write(0);
     await slow.sees(1);

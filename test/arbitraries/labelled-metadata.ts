@@ -18,7 +18,7 @@ export const requirement: fc.Arbitrary<LabelRequirement> = fc.oneof(
   fc.record({ key, operator: fc.constantFrom('gt' as const, 'lt' as const), values: fc.constant(['1']) }),
 );
 export const labels = fc.dictionary(key, value, { maxKeys: 5, noNullPrototype: true });
-/** What else may stand in metadata, in front of the labels and behind them. */
+/** Other members of metadata, in front of the labels and behind them. */
 export const members = fc.record(
   {
     name: value,

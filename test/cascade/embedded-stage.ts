@@ -1,7 +1,7 @@
 import { controllerNames, startCluster } from '../../src/testing/testing.ts';
 import type { Stage } from './stage.ts';
 
-/** Fake milliseconds that resting may let pass: a namespace looks at what is left in it again within these. */
+/** Fake milliseconds that resting may let pass: within these the namespace controller lists the rest of a namespace again. */
 const ADVANCE_MS = 20_000;
 
 /** The collector reads discovery twice within these. */

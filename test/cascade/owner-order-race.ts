@@ -10,11 +10,13 @@ export interface Removed {
 }
 
 /**
- * Whether two states of a dependent differ only because its owners went one after the other. The collector that looks at it between two of them
- * takes the reference to the first away and finds the second alive; the collector that looks later deletes it with every reference that it has.
- * Both are right. Where a finalizer holds the dependent, what is left of its references shows which of them it was.
+ * Returns whether two states of a dependent differ only because its owners were deleted one after the other. A collector that processes the
+ * dependent between these two deletions removes the reference to the first owner, because the second one exists. A collector that processes
+ * it later deletes it with all its references. Both are right. If a finalizer holds the dependent, its remaining references show which of
+ * them it was.
  *
- * Nothing else may differ, and a reference to the owner that went last stays in any order, unless that owner waited for its dependents before.
+ * Nothing else may differ, and a reference to the owner that was deleted last stays in any order, unless that owner waited for its
+ * dependents before.
  */
 export function isOwnerOrderRace(
   previewed: KubeObject | undefined,

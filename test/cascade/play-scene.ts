@@ -31,7 +31,7 @@ export async function playScene(
   const roots = scene.roots.flatMap(({ of, policy }) => {
     const uid = set.uids[of];
     const id = uid === undefined ? -1 : snapshot.graph.find(uid);
-    // What nobody has any more is only known from references.
+    // An object without a node of its own is only known from references.
     if (uid === undefined || id < 0 || !snapshot.graph.isObserved(id)) return [];
     return [{ uid, ...(policy === undefined ? {} : { policy }) }];
   });
@@ -83,7 +83,7 @@ export async function playScene(
     if (!snapshot.graph.isObserved(id)) return;
     const { uid, namespace, name, kind } = snapshot.graph.identityAt(id);
     if (!`${namespace}/${name}`.includes(prefix)) return;
-    // What its namespace or definition deletes may lose references to what goes, or be too late for that.
+    // An object that its namespace or definition deletes may lose references to deleted objects, or be deleted before that.
     const ignored = result.emptied.has(uid) ? result.server.removed : NONE;
     const inPreview = result.server.get(uid);
     const inReality = realObject(after, uid);
@@ -131,7 +131,7 @@ function realObject(snapshot: Snapshot, uid: string): KubeObject | undefined {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What is compared: whether it is there, terminating, its references and finalizers. */
+/** The compared state of an object: whether it exists or terminates, its references and its finalizers. */
 function stateOf(object: KubeObject | undefined, ignored: ReadonlySet<string>): string {
   if (object === undefined) return 'gone';
   const { deletionTimestamp, ownerReferences = [], finalizers = [] } = object.metadata ?? {};

@@ -19,7 +19,7 @@ export type ScenePolicy = 'Background' | 'Foreground' | 'Orphan';
 export interface SceneOwner {
   /** Index of an object; `missing`: a uid that nobody has. */
   readonly of: number | 'missing';
-  /** What the reference says wrongly of it. */
+  /** The field of the reference that is wrong. */
   readonly wrong?: 'name' | 'kind' | 'version';
   readonly block?: boolean;
 }
@@ -32,10 +32,10 @@ export interface SceneObject {
   readonly finalizers?: readonly string[];
   /** Deleted before the preview, and held by its finalizers or its dependents. */
   readonly deletedBefore?: ScenePolicy | 'default';
-  /** Of a pod: it has a node, and uses these claims. */
+  /** For a pod: it has a node, and uses these claims. */
   readonly node?: boolean;
   readonly claims?: readonly number[];
-  /** Of a volume: the claim that is bound to it. */
+  /** For a volume: the claim that is bound to it. */
   readonly claim?: number;
   readonly reclaim?: 'Delete' | 'Retain';
 }

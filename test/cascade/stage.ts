@@ -11,7 +11,7 @@ export interface Stage {
   removals(): readonly string[] | undefined;
   /** Whether the cluster ends pods, and reclaims volumes, by itself. */
   readonly hasNodes: boolean;
-  /** Told of an object that ended as previewed for the other order of two that race. */
+  /** Called for an object that ended as previewed for the other order of two that race. */
   raced?(): void;
   close(): Promise<void>;
 }

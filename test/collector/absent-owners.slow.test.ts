@@ -4,7 +4,7 @@ import { refuse } from './faults.ts';
 import { configMap, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
-/** What is remembered of owners that are not there, and what is not (section 10). */
+/** The cache of owners that do not exist: its entries, and owners that may not be in it. */
 let rig: Rig;
 beforeEach(async () => {
   rig = await Rig.start();
@@ -29,7 +29,7 @@ describe('what is remembered', () => {
     }
     await rig.advance(1000);
     expect(reads().filter((line) => line === 'owner 200').length).toBeGreaterThanOrEqual(3);
-    // It goes, and nobody tells: the next dependent is not believed to have it.
+    // The owner is deleted, and no event shows it: the next dependent that refers to it is checked by a read.
     await rig.delete(widget, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner), refToNothing(configMap, 'd')] });
     await rig.advance(1000);

@@ -11,7 +11,7 @@ const OBJECT =
 const POLICIES = ['Background', 'Foreground', 'Orphan'];
 const PATCHES = ['application/strategic-merge-patch+json', 'application/merge-patch+json'];
 
-/** What a collector may not send (COL-003, COL-150, COL-166, COL-171), or undefined. Reads are not looked at. */
+/** Returns why a collector may not send this write (COL-003, COL-150, COL-166, COL-171), or undefined. It does not check reads. */
 export function improperWrite(call: Pick<Call, 'method' | 'path' | 'query' | 'headers' | 'body'>): string | undefined {
   const { method, path, query, headers, body } = call;
   if (method === 'GET' || LEASES.test(path)) return undefined;
@@ -42,7 +42,7 @@ function isProperDelete(body: unknown): boolean {
   );
 }
 
-/** Of a server that is not kube-apiserver itself nobody knows whether it reads a query. */
+/** The collector cannot know whether a server that is not kube-apiserver itself reads a query. */
 function isProperDeleteQuery(path: string, query: Call['query']): boolean {
   const { uid, resourceVersion, propagationPolicy, ...more } = query;
   const ownGroup = /^\/(?:api\/v1|apis\/(?:[a-z]+|[a-z.]+\.k8s\.io)\/v\d)\//.test(path);
@@ -58,7 +58,7 @@ function isEmpty(object: object): boolean {
   return Object.keys(object).length === 0;
 }
 
-/** Of the references or of the finalizers, never both, and never without naming the object's uid. */
+/** A patch changes the references or the finalizers, never both, and always names the object's uid. */
 function isProperPatch(body: unknown): boolean {
   const { metadata, ...rest } = (body ?? {}) as Record<string, unknown>;
   const { uid, resourceVersion = 'any', ...changed } = (metadata ?? {}) as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { refuse } from './faults.ts';
 import type { Rig } from './rig.ts';
 
-/** The next list of a resource ends at version 1, as after the restore of a backup. What is restored by then is the test's. */
+/** Lets the next list of a resource end at version 1, as after the restore of a backup. The test decides which objects are restored by then. */
 export async function goBackInTime(rig: Rig, resource: string): Promise<void> {
   rig.faults.on({ target: new RegExp(`${resource}\\?.*resourceVersion=`) }, refuse(410, 'Expired'), 1);
   rig.faults.on(

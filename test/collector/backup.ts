@@ -1,7 +1,10 @@
 import type { TestKind } from './kinds.ts';
 import type { Rig } from './rig.ts';
 
-/** What is stored of an object of group "" now. The answer puts it back, as the restore of a backup does: with the same uid. */
+/**
+ * Remembers the stored state of an object of group "". The returned function restores it, as the restore of a backup does: with the same
+ * uid.
+ */
 export async function backup(rig: Rig, kind: TestKind, name: string): Promise<() => Promise<void>> {
   const key = `/registry/core/${kind.gvr.resource}/default/${name}`;
   const { kv: saved } = await rig.wait(rig.store.get(key));

@@ -5,7 +5,7 @@ import { clusterRole, configMap, refTo, secret, widget } from './kinds.ts';
 import { deleteOptionsOf } from './recorder.ts';
 import { Rig } from './rig.ts';
 
-/** What the collector sends, counted and byte by byte (sections 13 and 14). */
+/** The requests of the collector, counted and byte by byte. */
 let rig: Rig;
 beforeEach(async () => {
   rig = await Rig.start();

@@ -7,7 +7,7 @@ import { configMaps, EmbeddedCluster, gvrOf } from '../lifecycle/embedded-cluste
 
 /**
  * The whole collector, with discovery, kinds, monitors, queues and the metrics page, on the real server with real definitions.
- * `monitors/come-and-go.slow.test.ts` looks at the tables of monitors and graph alone, and can therefore count ten thousand.
+ * `monitors/come-and-go.slow.test.ts` checks only the tables of monitors and graph, and can therefore count ten thousand.
  */
 const definitions = gvrOf('customresourcedefinitions', 'apiextensions.k8s.io');
 const namespace = 'default';
@@ -51,7 +51,7 @@ async function configMap(name: string): Promise<OwnerReference> {
   return { apiVersion: 'v1', kind: 'ConfigMap', name, uid };
 }
 
-/** Of each kind one object is deleted, and another patched, because its other owner stays. */
+/** Deletes one object of each kind and patches another, because its other owner stays. */
 async function collectOneOfEach(kinds: readonly Nth[]): Promise<void> {
   const owner = await configMap('owner');
   const other = await configMap('other');
@@ -94,7 +94,7 @@ async function series(): Promise<string[]> {
   return lines.map((line) => line.slice(0, line.lastIndexOf(' ')));
 }
 
-/** What is there at this moment, as the page tells it. */
+/** The gauges at this moment, from the metrics page. */
 async function gauges(): Promise<string[]> {
   const { text } = await metrics.expose();
   return text
@@ -122,7 +122,7 @@ describe('definitions that come and go', () => {
     expect(await countable()).toEqual(first);
   }, 300_000);
 
-  it('COL-191 a deletion that is counted after its resource went is forgotten at the next look at discovery', async () => {
+  it('COL-191 a deletion that is counted after its resource went is forgotten at the next read of discovery', async () => {
     const kind = nth(0);
     const before = (await series()).filter((line) => line.includes(kind.gvr.resource));
     const held: (() => void)[] = [];

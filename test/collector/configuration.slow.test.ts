@@ -33,7 +33,7 @@ describe('a definition of resources', () => {
     { what: 'a definition', kind: definition, name: 'widgets.example.com' },
     { what: 'an APIService', kind: apiService, name: 'v1.example.com' },
   ])('COL-030 BETTER-3 its objects take part within two seconds: $what', async ({ kind, name }) => {
-    // Until a look at discovery has shown that there are such objects at all.
+    // Until a read of discovery has shown that there are such objects at all.
     rig.serve(kind);
     await rig.advance(35_000);
     rig.serve(widget);
@@ -43,7 +43,7 @@ describe('a definition of resources', () => {
     expect(await rig.names(widget)).toEqual([]);
   });
 
-  it('BETTER-3 many changes at once cost few looks at discovery', async () => {
+  it('BETTER-3 many changes at once cost few reads of discovery', async () => {
     const before = rig.recorder.discoveries.length;
     for (let i = 0; i < 20; i++) await rig.create(definition, `d${i}`);
     await rig.advance(2000);
@@ -85,7 +85,7 @@ describe('definitions that come one after the other', () => {
   };
   const nth = (i: number): TestKind => ({ ...widget, kind: `Kind${i}`, gvr: { ...widget.gvr, resource: `kind${i}s` } });
 
-  it('COL-024 a resource that does not sync is told of after a period, however often others come meanwhile', async () => {
+  it('COL-024 a resource that does not sync is reported after a period, however often others come meanwhile', async () => {
     rig.faults.on({ target: /\/widgets\?/ }, refuse(403, 'Forbidden'));
     await come(widget);
     for (let i = 0; i < 6; i++) {
@@ -198,7 +198,7 @@ describe('a definition that comes back', () => {
     expect(await lasts()).toBeLessThanOrEqual(60);
   });
 
-  it('COL-030 COL-016 takes part with the next look after a period where definitions cannot be watched', async () => {
+  it('COL-030 COL-016 takes part with the next read of discovery after a period where definitions cannot be watched', async () => {
     rig.faults.on({ target: /customresourcedefinitions/ }, refuse(403, 'Forbidden'));
     rig.serve(widget);
     await rig.withoutCollector(() => Promise.resolve());
@@ -238,7 +238,7 @@ describe('a definition that comes back', () => {
   });
 });
 
-describe('looks at discovery', () => {
+describe('reads of discovery', () => {
   const looks = () => rig.recorder.discoveries.filter(({ path }) => path === '/apis').length;
 
   it('BETTER-3 a hundred definitions in four seconds cost ten looks, and two more a second', async () => {
@@ -252,7 +252,7 @@ describe('looks at discovery', () => {
     expect(looks() - before).toBeLessThanOrEqual(20);
   });
 
-  it('BETTER-3 COL-048 definitions that can be listed and never watched are listed, and looked after, seldom', async () => {
+  it('BETTER-3 COL-048 definitions that can be listed and never watched are listed, and discovery is read for them, seldom', async () => {
     const target = /customresourcedefinitions\?.*watch=true/;
     rig.faults.on({ target }, refuse(400, 'BadRequest'), 1);
     rig.faults.on({ target }, refuse(410, 'Expired'));

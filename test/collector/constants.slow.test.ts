@@ -25,7 +25,7 @@ async function attempts(forMs: number): Promise<number[]> {
 }
 
 describe('COL-201 the constants', () => {
-  it('COL-201 COL-082 BETTER-8 unless told otherwise: 5 ms, doubled, at most a minute', async () => {
+  it('COL-201 COL-082 BETTER-8 by default: 5 ms, doubled, at most a minute', async () => {
     await rig.startCollector();
     const times = await attempts(400_000);
     expect(times.slice(0, 6)).toEqual([0, 5, 15, 35, 75, 155]);

@@ -354,7 +354,7 @@ describe('a version that can not be read while another one can', () => {
   });
 });
 
-describe('a definition that comes back with another scope before a look shows it gone', () => {
+describe('a definition that comes back with another scope before discovery shows it gone', () => {
   const clusterScoped = { ...widget, namespaced: false };
 
   it.each([

@@ -13,7 +13,7 @@ const COMPONENT = 'garbage-collector-controller';
 /** Fields of a line that carry names of the catalogue, one or several. */
 const FIELDS = ['reason', 'because', 'decided', 'answered'] as const;
 
-/** What warns of a write that failed. */
+/** Messages that warn of a write that failed. */
 const FAILED: ReadonlySet<string> = new Set([
   'a write did not happen and is retried',
   'a dependent could not be orphaned and is tried again',
@@ -34,9 +34,9 @@ export class EmittedReasons {
   readonly writes: LogFields[] = [];
   /** Fields of the lines of `--explain-every-action`. */
   readonly explained: LogFields[] = [];
-  /** Of warnings about writes that failed. */
+  /** Fields of warnings about writes that failed. */
   readonly failures: LogFields[] = [];
-  /** Rigs whose server accepted another number of deletions and patches than the log told of. */
+  /** Rigs whose server accepted another number of deletions and patches than the log reported. */
   readonly untold: string[] = [];
 
   /** As `--explain-every-action` does. */

@@ -7,7 +7,7 @@ import { type Fault, refuse } from './faults.ts';
 import { configMap, refTo, secret, type TestKind, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
-/** What is told of a write that did not take effect, and of what was done before it. */
+/** The report of a write that did not take effect, and of the steps before it. */
 let rig: Rig;
 let explained: LogFields[];
 
@@ -47,7 +47,7 @@ async function orphanedOwner(): Promise<KubeObject> {
 }
 
 describe('COL-098 a DELETE that met a conflict', () => {
-  it('is told of with what was done before it, also where nothing is done after it', async () => {
+  it('is reported with the steps before it, also where no step follows', async () => {
     const solid = await rig.create(configMap, 'solid');
     await circle(configMap);
     const owned = changedBefore(configMap, 'two', { ownerReferences: [refTo(solid)] });
@@ -65,7 +65,7 @@ describe('COL-098 a DELETE that met a conflict', () => {
     );
   });
 
-  it('is told of before the one that was accepted', async () => {
+  it('is reported before the one that was accepted', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });
     const busy = changedBefore(secret, 'd', { labels: { turn: 'next' } });
@@ -82,7 +82,7 @@ describe('COL-098 a DELETE that met a conflict', () => {
     ]);
   });
 
-  it('COL-151 is told of once where it was not about the version, and nothing more was sent', async () => {
+  it('COL-151 is reported once where it was not about the version, and nothing more was sent', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });
     rig.faults.on({ method: 'DELETE', target: /secrets\/d/ }, refuse(409, 'in use'), 1);
@@ -127,7 +127,7 @@ describe('LIFE-560 a late reference that this collector did not remove', () => {
 });
 
 describe('a patch of references that was not sent, as the object changed since it was decided', () => {
-  it('COL-161 is not told of as refused by the server (P2)', async () => {
+  it('COL-161 is not reported as refused by the server (P2)', async () => {
     const owner = await orphanedOwner();
     const busy = changedBefore(widget, 'late', { labels: { turn: 'next' } });
     rig.faults.on({ method: 'PATCH', target: /widgets\/late/ }, busy, 1);
@@ -145,7 +145,7 @@ describe('a patch of references that was not sent, as the object changed since i
     expect(await rig.owners(widget, 'late')).toEqual([]);
   });
 
-  it('COL-163 is not told of as refused by the server (P4)', async () => {
+  it('COL-163 is not reported as refused by the server (P4)', async () => {
     await circle(widget);
     const busy = changedBefore(widget, 'two', { labels: { turn: 'next' } });
     rig.faults.on({ method: 'PATCH', target: /widgets\/two/ }, busy, 1);

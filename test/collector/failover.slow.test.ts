@@ -20,8 +20,8 @@ import { type Policy, Rig } from './rig.ts';
 import { Streams } from './streams.ts';
 
 /**
- * Two instances of `kubegc collect`, put together as the command does, over one server: each with a wire and a clock of its
- * own. What must hold whatever happens: never may both write, and what one left half done the other finishes.
+ * Two instances of `kubegc collect`, put together as the command does, over one server: each with a wire and a clock of its own. Two rules
+ * must hold whatever happens: the two never may write at the same time, and one finishes the work that the other left half done.
  */
 const lease: TestKind = { gvr: LEASES, kind: 'Lease', namespaced: true, body: {} };
 const { renewDeadlineMs, leaseDurationMs, retryPeriodMs } = defaultLeaseTimes;
@@ -50,7 +50,7 @@ class Instance {
   readonly #stop = new AbortController();
   readonly #rig: Rig;
   #wire: WireState = 'up';
-  /** What becomes of a request instead of reaching the server. */
+  /** Delays a request before it reaches the server. */
   hold: ((request: HttpRequest) => Promise<void>) | undefined;
   /** The same for an answer. */
   holdAnswer: ((request: HttpRequest) => Promise<void>) | undefined;
@@ -145,7 +145,7 @@ class Instance {
   readonly #through: Interceptor = async (request, next): Promise<HttpResponse> => {
     if (this.#wire === 'cut') throw new TransportError('refused', 'no way there');
     await this.hold?.(request);
-    // What is on its way arrives, whether or not its sender still wants it to.
+    // A request that is on its way arrives, whether or not its sender still wants it to.
     const { signal, ...onItsWay } = request;
     const response = await next(this.hold === undefined && signal ? request : onItsWay);
     await this.holdAnswer?.(request);
@@ -204,7 +204,7 @@ async function family(size: number): Promise<KubeObject> {
   return owner;
 }
 
-/** Something that happens when it is told to. */
+/** A promise that the test resolves by a call. */
 function latch(): { readonly opened: Promise<void>; open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -464,7 +464,7 @@ it('COL-214 a process that stood still and does not know what time it is writes 
   first.clock.stall();
   await untilActing(second);
   await rig.create(configMap, 'another', { owners: [refTo(owner)] });
-  // It wakes: what was on its way arrives before any timer has told it how late it is.
+  // It wakes: the answer that was on its way arrives before any timer shows how late it is.
   answered.open();
   await rig.settle();
   expect(first.writes.length).toBe(writes);

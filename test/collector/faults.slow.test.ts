@@ -173,7 +173,7 @@ describe('a write that fails', () => {
     expect(await rig.names(configMap)).toEqual([]);
   });
 
-  it('COL-153 P5: what the server finds invalid is told', async () => {
+  it('COL-153 P5: an object that the server finds invalid is reported', async () => {
     await rig.create(configMap, 'owner');
     const message = 'spec.size: Required value';
     rig.faults.on({ method: 'PATCH', target: /configmaps\/owner/ }, refuse(422, 'Invalid', { message }), 1);
@@ -323,7 +323,7 @@ describe('a conflict', () => {
     expect(decided('deleteConflict')).toBe(1);
   });
 
-  it('COL-151 a 409 that is not about the version is no reason to ask again: told of, and waited for', async () => {
+  it('COL-151 a 409 that is not about the version is no reason to ask again: the collector reports it and waits', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });
     const message = 'admission webhook "usages.example.com" denied the request: in use by 1 usage';
@@ -401,7 +401,7 @@ describe('a conflict', () => {
       if (disturbed++ === 0) {
         const body = { metadata: { labels: { turn: 'one' } } };
         await rig.client.patch(rig.at(configMap, 'owner'), { type: 'application/merge-patch+json', body });
-        // Somebody refers to it, and it is told to wait once more: the finalizer of then is not that of before.
+        // A new dependent refers to it, and a new delete makes it wait once more: the finalizer is a new one.
         await rig.create(configMap, 'late', {
           owners: [refTo(owner, { block: true })],
           finalizers: ['example.com/hold'],

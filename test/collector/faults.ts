@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from '../../src/base/http-message.ts';
 import type { Interceptor, Send } from '../../src/client/rest/interceptor.ts';
 import { TransportError } from '../../src/client/http/transport.ts';
 
-/** What happens to an exchange instead of what should. */
+/** Replaces an exchange with the server. */
 export type Fault = (request: HttpRequest, next: Send) => Promise<HttpResponse>;
 
 export function answer(status: number, value: unknown, headers: Record<string, string> = {}): HttpResponse {
@@ -58,7 +58,7 @@ export const silence: Fault = ({ signal }) =>
 
 export const pathNotFound: Fault = answerWith(404, '404 page not found\n');
 
-/** What a stream says comes so many milliseconds later than it was said. */
+/** Delays each piece of a stream by so many milliseconds. */
 export function late(clock: Clock, ms: number): Fault {
   return async (request, next) => {
     const response = await next(request);
@@ -79,7 +79,7 @@ async function* later(body: AsyncIterable<Uint8Array>, pause: () => Promise<void
 /** Which requests a fault is for. */
 export interface Match {
   readonly method?: string;
-  /** Of path and query. */
+  /** Matches path and query. */
   readonly target: RegExp;
 }
 

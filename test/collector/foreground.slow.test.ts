@@ -178,7 +178,7 @@ describe('dependents of several owners', () => {
     ]);
   });
 
-  it('COL-10A a reference to a waiting owner, added to an object with a solid one, goes when the owner is looked at again', async () => {
+  it('COL-10A a reference to a waiting owner, added to an object with a solid one, is removed when the owner is processed again', async () => {
     const a = await rig.create(configMap, 'a');
     const solid = await rig.create(configMap, 'solid');
     await rig.create(secret, 'held', { owners: [refTo(a, { block: true })], finalizers: ['x.io/hold'] });

@@ -83,7 +83,7 @@ it('BETTER-22 a list that fails is tried again, and the other resource does not 
   expect(await rig.names(configMap)).toEqual([]);
 });
 
-it('BETTER-22 each gets its turn, however many before it cannot be let go', async () => {
+it('BETTER-22 each gets its turn, however many before it cannot be released', async () => {
   const names = Array.from({ length: 1001 }, (_, i) => `c${String(i).padStart(4, '0')}`);
   const deletionTimestamp = formatTime(rig.clock.now());
   const finalizers = ['foregroundDeletion'];
@@ -115,7 +115,7 @@ it('BETTER-22 nothing is looked for where only Events are ignored, and nothing b
   expect(lists()).toEqual([]);
 });
 
-it('COL-014 tells once of an entry that the server does not offer, and of what it may mean, until it is offered', async () => {
+it('COL-014 reports an entry once that the server does not offer, with its possible meaning, until it is offered', async () => {
   const gadgets = { group: 'example.com', resource: 'gadgets' };
   const ignored = [{ group: '', resource: 'secret' }, { group: '', resource: 'configmaps' }, gadgets];
   const told = () =>

@@ -7,18 +7,18 @@ import { Play } from './play.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
 /**
- * As `killed.slow.test.ts`, with all that `kubegc collect` sends besides: the calls of the election, from the first look at the lease over
- * its renewals to the one that gives it back, and those by which it finds out whether another collector runs. Killed at any of
- * them, right before it reaches the server or right after it took effect, the next process ends the same (COL-214, COL-215).
+ * As `killed.slow.test.ts`, with all other requests of `kubegc collect`: the calls of the election, from the first read of the lease over
+ * its renewals to its release, and those that detect another collector. The process is killed at any of them, right before it reaches the
+ * server or right after it took effect, and the next process ends the same (COL-214, COL-215).
  */
 interface Outcome {
   readonly calls: readonly string[];
   readonly restarts: number;
   readonly left: readonly string[];
   readonly wrong: readonly string[];
-  /** Who holds the lease at the end, after whoever ran was asked to stop: nobody. */
+  /** The holder of the lease at the end, after the running process was asked to stop: nobody. */
   readonly holder: string | undefined;
-  /** Of the second process. Undefined without one, or if the first one did not hold the lease when it died. */
+  /** How long the second process waited. Undefined without one, or if the first one did not hold the lease when it died. */
   readonly waitedMs: number | undefined;
 }
 
@@ -94,7 +94,7 @@ describe.each(scenarios)('$name', (scenario) => {
       const { calls } = await killedAtEach(scenario, undefined, moment);
       const election = calls.filter((call) => call.includes(LEASE));
       const own = `${LEASE}/${COLLECTORS_LEASE.name}`;
-      // Taken, renewed, and given back.
+      // Acquired, renewed, and released.
       expect(election.slice(0, 2)).toEqual([`GET ${own}`, `POST ${LEASE}`]);
       expect(election.slice(2)).toEqual(Array.from({ length: election.length - 2 }, () => `PUT ${own}`));
       expect(election.length).toBeGreaterThanOrEqual(5);

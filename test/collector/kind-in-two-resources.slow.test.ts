@@ -72,7 +72,7 @@ describe.each(ORDERS)('a kind that two resources of one version have, $last serv
     await rig.advance(2 * PERIOD_MS);
     await rig.create(secret, 'late', { owners: [refTo((await rig.get(widget, 'in-widgets'))!)] });
     await rig.advance(PERIOD_MS);
-    // What nobody serves cannot be asked whether it has the owner.
+    // The collector cannot ask for an owner whose kind no server serves.
     expect(await rig.names(secret)).toEqual(['late', ...both]);
     await rig.delete(widget, 'in-widgets');
     await rig.advance(PERIOD_MS);

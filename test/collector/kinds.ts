@@ -69,7 +69,7 @@ export const apiService = kindOf(
   { namespaced: false },
 );
 
-/** What most tests need; a server of few resources starts sooner. */
+/** The kinds that most tests need; a server of few resources starts sooner. */
 export const usualKinds: readonly TestKind[] = [
   configMap,
   secret,
@@ -87,7 +87,7 @@ export interface ReferenceFlags {
   readonly controller?: boolean;
 }
 
-/** A reference to an object as it is, or with some fields told wrong. */
+/** A reference to an object as it is, or with some wrong fields. */
 export function refTo(
   owner: KubeObject,
   { block, controller, ...wrong }: ReferenceFlags & Partial<OwnerReference> = {},

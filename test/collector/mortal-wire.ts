@@ -27,7 +27,7 @@ export class MortalWire {
     return this.#state !== 'alive';
   }
 
-  /** What waits for an answer learns that none will come, so that a test can end the dead process. */
+  /** Rejects each request that waits for an answer, so that a test can end the dead process. */
   bury(): void {
     this.#state = 'buried';
     for (const each of this.#bury.splice(0)) each();

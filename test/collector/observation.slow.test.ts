@@ -5,7 +5,7 @@ import { refuse } from './faults.ts';
 import { configMap, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
-/** Sections 15 and 16: what the collector tells about itself. */
+/** The collector's reports about itself: logs, metrics, the debug graph. */
 let rig: Rig;
 beforeEach(async () => {
   rig = await Rig.start();

@@ -32,7 +32,7 @@ describe('a kind served by two groups', () => {
     expect(rig.recorder.all.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
   });
 
-  it('COL-015 comes to rest: what one monitor shows does not put the other into doubt', async () => {
+  it("COL-015 comes to rest: an event of one monitor does not make the other one's facts uncertain", async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(event, 'e', { owners: [refTo(owner)], body: { involvedObject } });
     for (let i = 0; i < 5; i++) await rig.patch(event, 'e', { labels: { turn: String(i) } });

@@ -11,7 +11,7 @@ export interface Process {
   readonly atRest: boolean;
   /** As by SIGTERM. May take time. */
   stop(): Promise<void>;
-  /** Of one whose wire is dead: ends it, without letting time pass. */
+  /** Ends a process whose wire is dead, without letting time pass. */
   bury(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export type StartProcess = (rig: Rig, wire: MortalWire, index: number) => Promis
 
 export interface PlayOptions {
   readonly start: StartProcess;
-  /** Of the first process. */
+  /** How the first process dies. */
   readonly death?: Death;
   /** Served besides. */
   readonly serve?: readonly TestKind[];
@@ -35,7 +35,7 @@ const STOP_MS = 30_000;
 
 /** A scenario, with a collector that is killed at one of its calls, and another one that follows. */
 export class Play {
-  /** Of the first process. */
+  /** The wire of the first process. */
   readonly wire: MortalWire;
   readonly rig: Rig;
   restarts = 0;
@@ -68,7 +68,7 @@ export class Play {
       seesAtOnce: death === undefined,
       seesWhatIsServed: death === undefined,
       listedWithinMs: Number.POSITIVE_INFINITY,
-      // What was so once may be acted upon for ever: here no time passes.
+      // A collector may act upon an old fact for ever: here no time passes.
       oldNews: { ms: 0, moreForEachChangeMs: 0 },
       now: () => 0,
       barriers: true,
@@ -93,7 +93,7 @@ export class Play {
     return play;
   }
 
-  /** What was done and should not have been, and what should not be there. */
+  /** Writes that should not have been sent, and objects that should not exist. */
   get wrong(): readonly string[] {
     return [...this.#judge.wrong, ...this.#judge.leftovers()];
   }
@@ -132,7 +132,7 @@ export class Play {
     this.#process = await this.#start(this.rig, new MortalWire(), this.restarts);
   }
 
-  /** Some time without work, then the end: whoever dies meanwhile is followed, and his successor is stopped. */
+  /** Lets some time pass without work, then ends: a process that dies meanwhile is followed by another, which is stopped. */
   async #end(lastMs: number): Promise<void> {
     await this.#pass(lastMs);
     await this.#rest();

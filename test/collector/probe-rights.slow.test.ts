@@ -29,7 +29,7 @@ const byUserAgent: Authenticator = {
 
 let rig: Rig;
 let collector: LedProcess;
-/** Of the collector: `METHOD path` of what it was refused. */
+/** `METHOD path` of each request of the collector that was refused. */
 let forbidden: string[];
 
 beforeEach(async () => {
@@ -62,7 +62,7 @@ async function create(object: KubeObject): Promise<void> {
   await rig.wait(rig.client.create({ gvr, ...(namespace === undefined ? {} : { namespace }) }, object));
 }
 
-/** What docs/collect.md says that `--probe` needs besides. */
+/** Grants the rights that `--probe` needs besides, by docs/collect.md. */
 async function grantProbe(namespace: string): Promise<void> {
   const metadata = { name: 'kubegc-probe', namespace };
   const apiVersion = 'rbac.authorization.k8s.io/v1';

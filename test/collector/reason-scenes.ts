@@ -8,7 +8,7 @@ import { RESUME_DELETIONS } from '../../src/collector/breaker/held-deletions.ts'
 import { clusterRole, configMap, namespace, refTo, refToNothing, secret, type TestKind, widget } from './kinds.ts';
 import type { Rig } from './rig.ts';
 
-/** What makes a collector give the reasons that the usual scenarios do not. One runs when they begin. */
+/** Makes a collector give the reasons that the usual scenarios do not. One runs when they begin. */
 export type Scene = (rig: Rig, withoutCollector: WithoutCollector) => Promise<unknown>;
 /** Does something while no collector runs; the next one sees only what is left. */
 type WithoutCollector = (work: () => Promise<unknown>) => Promise<void>;

@@ -17,7 +17,7 @@ const SINKS: Readonly<Record<keyof typeof reasons, readonly Sink[]>> = {
   answered: ['log', 'explain'],
 };
 
-/** What is seen elsewhere, and why. */
+/** Reasons that appear elsewhere, and why. */
 const EXCEPTIONS: Readonly<Partial<Record<AnyReason, { readonly sinks: readonly Sink[]; readonly why: string }>>> = {
   ownerOrphaned: {
     sinks: ['log', 'explain'],

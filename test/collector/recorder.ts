@@ -20,7 +20,7 @@ export interface Call {
   reason: string;
 }
 
-/** What a DELETE asked for, wherever its options stood. */
+/** The options of a DELETE, in its body or in its query. */
 export function deleteOptionsOf(call: Call | undefined): DeleteOptions {
   if (call?.body !== undefined) return deleteOptionsFromBody(call.body);
   return deleteOptionsFromQuery(new URLSearchParams(call?.query));
@@ -47,7 +47,7 @@ function isBarrierList({ method, path }: Pick<Call, 'method' | 'path'>): boolean
 /** Writes down every exchange of the client that it is in, and how many are under way. */
 export class Recorder {
   readonly all: Call[] = [];
-  /** What no collector may send; whoever stops the rig looks at it. Not forgotten by {@link clear}. */
+  /** Writes that no collector may send; the function that stops the rig checks it. {@link clear} keeps it. */
   readonly improper: string[] = [];
   #underWay = 0;
 
@@ -75,7 +75,7 @@ export class Recorder {
     return this.all.filter(({ path }) => isDiscovery(path));
   }
 
-  /** Of the calls, those that may change something; Events are no part of the decisions. */
+  /** The calls that may change something; Events are no part of the decisions. */
   get writes(): Call[] {
     return this.calls.filter(
       ({ method, path }) => method !== 'GET' && !path.endsWith('/events') && !path.includes('/events/'),

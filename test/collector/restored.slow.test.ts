@@ -76,7 +76,7 @@ describe('an object that is not being deleted any more', () => {
 });
 
 describe('a restored server, before the collector has seen all of it', () => {
-  /** What the collector is shown of ConfigMaps waits; the others go on. */
+  /** Holds the events of ConfigMaps for the collector; the others go on. */
   async function blind(): Promise<() => void> {
     const back = holdIntake(rig, /\/configmaps\?/);
     rig.streams.cut(/\/configmaps\?/);
@@ -272,7 +272,7 @@ describe('a server that is restored while a round of orphaning waits for its tur
     expect(sent).toEqual([lost, answered]);
     for (let i = 0; i < 8; i++)
       expect(await rig.owners(secret, `d${i}`)).toEqual(`d${i}` === answered ? [] : ['owner']);
-    // Of the others the server was not asked: there is nothing to tell.
+    // For the others the server got no request: there is nothing to report.
     const told = rig.logger.lines.filter(({ message }) => message.includes('could not be orphaned'));
     expect(told.map(({ level, fields }) => [level, fields['name']])).toEqual([['warn', lost]]);
     await rig.delete(configMap, 'owner', 'Orphan');
@@ -282,7 +282,7 @@ describe('a server that is restored while a round of orphaning waits for its tur
 });
 
 describe('a restored server behind a watch that stays open', () => {
-  /** From the call of the returned function on the watch of ConfigMaps tells nothing any more, and does not end. */
+  /** After a call of the returned function the watch of ConfigMaps sends nothing any more, and does not end. */
   async function silenceable(): Promise<() => void> {
     let silent = false;
     rig.faults.on({ method: 'GET', target: /\/configmaps\?.*watch=true/ }, async (request, next) => {
@@ -340,7 +340,7 @@ describe('a restored server behind a watch that stays open', () => {
 describe('a server that was restored to what it had before it accepted a delete', () => {
   const secrets = /\/secrets\?.*watch=true/;
 
-  /** The watch of Secrets is late from now on. The returned function lets the first through of what it tells. */
+  /** The watch of Secrets is late from now on. The returned function lets its first event through. */
   async function late(): Promise<() => Promise<void>> {
     let show = (): void => {};
     const shown = new Promise<void>((resolve) => (show = resolve));
@@ -358,7 +358,7 @@ describe('a server that was restored to what it had before it accepted a delete'
     };
   }
 
-  /** What the server accepts of it is undone by the restore: to whoever asks it never happened. */
+  /** The server accepts the delete, and the restore undoes it: for every client it never happened. */
   async function undoDelete(): Promise<void> {
     const accepted = answer(200, { kind: 'Status', apiVersion: 'v1', status: 'Success' });
     const version = (await rig.get(secret, 'd'))?.metadata?.resourceVersion;
@@ -366,7 +366,7 @@ describe('a server that was restored to what it had before it accepted a delete'
     rig.faults.on({ method: 'DELETE', target }, () => Promise.resolve(accepted), 1);
   }
 
-  /** Its delete was accepted; `show` lets the news through of what was before that. */
+  /** Its delete was accepted; `show` lets an event from before that delete through. */
   async function isDeletedAgain(show: () => Promise<void>): Promise<void> {
     expect(rig.recorder.writes.at(-1)).toMatchObject({ method: 'DELETE', status: 200 });
     await show();
@@ -377,7 +377,7 @@ describe('a server that was restored to what it had before it accepted a delete'
     expect(await rig.names(secret)).toEqual([]);
   }
 
-  it('BETTER-9 COL-001 deletes again what only older news has come of since', async () => {
+  it('BETTER-9 COL-001 deletes again when only an older event has come since', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });
     const show = await late();

@@ -29,11 +29,11 @@ export interface RigOptions {
   /** Resources to serve; {@link usualKinds} unless given. */
   readonly serve?: readonly TestKind[] | 'all';
   readonly clock?: FakeClock;
-  /** What `/version` says; {@link USUAL_VERSION} unless given. */
+  /** The answer of `/version`; {@link USUAL_VERSION} unless given. */
   readonly version?: Readonly<Record<string, string>>;
   /** The server as a client with this user agent reaches it. */
   readonly reached?: (userAgent: string, server: HttpHandler) => HttpHandler;
-  /** Who somebody is; what he may do is then decided by RBAC. Everybody may do everything unless given. */
+  /** Identifies the user; RBAC then decides what the user may do. Everybody may do everything unless given. */
   readonly authenticator?: Authenticator;
 }
 
@@ -53,15 +53,14 @@ export interface RunningCollector {
 
 type CollectorOptions = Partial<Omit<GarbageCollectorOptions, 'client' | 'clock' | 'random' | 'logger' | 'metrics'>>;
 
-/** What `/version` says unless the test says otherwise: a server that reads the options of a DELETE in its query. */
+/** The usual answer of `/version`: a server that reads the options of a DELETE in its query. */
 const USUAL_VERSION = { major: '1', minor: '36' };
 /** How long {@link Rig.rest} lets time pass before it gives up. */
 const REST_MS = 60_000;
 
 /**
- * The real API server on a store in memory and the real collector, in one process, with time in the hands of the test:
- * nothing moves but in {@link Rig.settle}, {@link Rig.rest} and {@link Rig.advance}. What the collector sends passes a
- * recorder, then the faults.
+ * The real API server on a store in memory and the real collector, in one process, with time in the hands of the test: nothing moves but in
+ * {@link Rig.settle}, {@link Rig.rest} and {@link Rig.advance}. Requests of the collector pass a recorder, then the faults.
  */
 export class Rig {
   readonly clock: FakeClock;
@@ -253,7 +252,7 @@ export class Rig {
     }
   }
 
-  /** What the server answered: the object while it waits for its finalizers, else a Status. */
+  /** Returns the answer of the server: the object while it waits for its finalizers, else a Status. */
   delete(kind: TestKind, name: string, policy: Policy = 'Background', namespace?: string): Promise<KubeObject> {
     return this.wait(this.client.delete<KubeObject>(this.at(kind, name, namespace), { propagationPolicy: policy }));
   }
@@ -323,14 +322,14 @@ export class Rig {
   #serveOnly(kinds: readonly TestKind[]): void {
     const names = new Set(kinds.map(({ gvr }) => `${gvr.group}/${gvr.resource}`));
     for (const { group, version, resource } of this.server.resources.resources()) {
-      // What every server starts with needs its resources; what nobody can delete and watch is not monitored anyway.
+      // Keeps the resources of the objects that every server starts with; resources without delete and watch are not monitored anyway.
       if (names.has(`${group}/${resource}`) || BOOTSTRAP.has(`${group}/${resource}`)) continue;
       this.server.resources.remove(group, version, resource);
     }
   }
 }
 
-/** What the server loads late is there. */
+/** True once the modules are loaded that the server loads on demand. */
 let warm = false;
 
 const BOOTSTRAP = new Set(['/namespaces', '/services', '/events', 'discovery.k8s.io/endpointslices', '/endpoints']);

@@ -83,7 +83,7 @@ it('COL-220 the manifest of docs/collect.md allows what the collector, its elect
   }
   await rig.stop();
   expect(called.filter((attributes) => !allowed(attributes))).toEqual([]);
-  // What is used of the widest rule, is granted there, and nothing else is.
+  // The widest rule grants exactly the verbs that the collector uses.
   const [widest] = rulesOf('ClusterRole');
   const isOfTheElection = ({ group, verb }: Attributes) =>
     group === 'coordination.k8s.io' && (verb === 'create' || verb === 'update');

@@ -15,13 +15,13 @@ export interface Scenario {
   readonly name: string;
   /** Resources of the server: few, so that a start is few calls. */
   readonly serve: readonly TestKind[];
-  /** Of kinds without a type, as a CustomResourceDefinition serves them. */
+  /** Kinds without a type, as a CustomResourceDefinition serves them. */
   readonly custom?: readonly TestKind[];
   /** Before any collector runs. */
   readonly prepare: (rig: Rig) => Promise<void>;
   /** While one runs; it comes to rest after each. */
   readonly steps: readonly ((rig: Rig) => Promise<unknown>)[];
-  /** What is there in the end, `Kind namespace/name <- owners` each. */
+  /** The objects that exist in the end, `Kind namespace/name <- owners` each. */
   readonly left: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import { answerWith } from './faults.ts';
 import { clusterRole, configMap, event, namespace, refTo, refToNothing, secret } from './kinds.ts';
 import { Rig } from './rig.ts';
 
-/** Section 11: references across namespaces and scopes, and the Event that tells of them. */
+/** References across namespaces and scopes, and the Event that reports them. */
 let rig: Rig;
 beforeEach(async () => {
   rig = await Rig.collecting();
@@ -58,7 +58,7 @@ describe('a reference into another namespace', () => {
     expect(await rig.owners(secret, 'd', 'n2')).toEqual(['near']);
   });
 
-  it('COL-144 COL-147 is told of in an Event, field by field', async () => {
+  it('COL-144 COL-147 is reported in an Event, field by field', async () => {
     const owner = await rig.create(configMap, 'owner');
     const d = await rig.create(secret, 'd', { owners: [refTo(owner)], namespace: 'n2' });
     await rig.rest();
@@ -104,7 +104,7 @@ describe('a reference into another namespace', () => {
     expect(written.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
   });
 
-  it('COL-143 is told of when the owner is observed after its dependent, too', async () => {
+  it('COL-143 is reported when the owner is observed after its dependent, too', async () => {
     await rig.withoutCollector(async () => {
       const owner = await rig.create(configMap, 'owner');
       await rig.create(secret, 'd', { owners: [refTo(owner)], namespace: 'n2', finalizers: ['x.io/hold'] });
@@ -163,7 +163,7 @@ describe('a cluster-scoped dependent of a namespaced owner', () => {
     expect(told?.['involvedObject']).not.toHaveProperty('namespace');
   });
 
-  it('COL-071 COL-092 COL-113 its end is noticed, even if it was only ever known from its own dependent', async () => {
+  it('COL-071 COL-092 COL-113 is deleted after its owner, even if the owner was only ever known from this dependent', async () => {
     const owner = await rig.create(configMap, 'owner');
     const waiting: (() => void)[] = [];
     await rig.withoutCollector(async () => {

@@ -15,7 +15,7 @@ const PERIOD_MS = 3_600_000;
 /** The two looks of a check are so far apart. */
 const CHECK_MS = 11_000;
 
-/** What a proxy loses that cuts events out of a watch. */
+/** Events that a proxy cuts out of a watch. */
 let lost: RegExp | undefined;
 
 beforeEach(async () => {
@@ -65,7 +65,7 @@ describe('the self-check', () => {
     expect(errors()).toEqual([]);
   });
 
-  it('COL-047 tells of an owner whose end was lost, lists its resource anew, and what it owned goes', async () => {
+  it('COL-047 reports an owner whose deletion was lost, lists its resource anew, and its dependents are deleted', async () => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'owned', { owners: [refTo(owner)] });
     lost = /DELETED/;
@@ -159,7 +159,7 @@ describe('a rescan on demand', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
-  it.each(['GET', 'PUT'] as const)('is not done by %s, which is told so, nor is a comparison', async (method) => {
+  it.each(['GET', 'PUT'] as const)('is not done by %s, which gets an error, nor is a comparison', async (method) => {
     for (const page of ['rescan', 'consistency']) {
       const target = `${DEBUG_BASES[0]}/${page}`;
       const { status, headers, body } = await rig.collector.debugHandler({ method, target, headers: {} });
@@ -297,7 +297,7 @@ describe('COL-215 a stop while a comparison is under way', () => {
     }
   });
 
-  it('who asked and went away ends it for nobody else', async () => {
+  it('a client that asked and went away ends it for nobody else', async () => {
     await begin(undefined);
     const gone = new AbortController();
     const first = post(gone.signal);

@@ -20,7 +20,7 @@ beforeEach(async () => {
     workers: 'whenLeading',
     onDecision: (decision) => void decisions.push(decision),
   });
-  // What is loaded when it is first needed takes time that no fake clock knows of.
+  // Modules that the server loads on demand take time that no fake clock knows of.
   for (let tries = 0; !standby.collector.started && tries < 1000; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 1));
     await rig.advance(10);
@@ -89,7 +89,7 @@ describe('COL-214 a collector that does not lead', () => {
     expect(rig.logger.lines.filter(({ level, fields }) => level === 'warn' && 'dependent' in fields)).toEqual([]);
   });
 
-  it('COL-143 tells of what there is when its term begins, and of no more, however much it saw before', async () => {
+  it('COL-143 reports the existing references when its term begins, and no others, however many it saw before', async () => {
     const elsewhere = await rig.create(configMap, 'elsewhere', { namespace: 'kube-system' });
     const names = Array.from({ length: 1500 }, (_, i) => `stray-${i}`);
     for (const name of names) await rig.create(secret, name, { owners: [refTo(elsewhere)] });
@@ -308,7 +308,7 @@ describe('the end of a term', () => {
   });
 });
 
-it('tells of an object that waits in both queues for each of them why it was looked at', async () => {
+it('explains for an object in both queues why each of them has it', async () => {
   const owner = await rig.create(configMap, 'owner');
   await rig.create(configMap, 'both', { owners: [refTo(owner, { block: true })] });
   await rig.delete(configMap, 'both', 'Orphan');
@@ -323,7 +323,7 @@ it('tells of an object that waits in both queues for each of them why it was loo
   expect(told).toContain('startsOrphaning: dependentsReleased');
 });
 
-it('tells every decision with its object, what was wanted, and the reason', async () => {
+it('explains every decision with its object, the planned action, and the reason', async () => {
   lead();
   const owner = await rig.create(configMap, 'owner');
   await rig.create(pod, 'dependent', { owners: [refTo(owner)] });

@@ -8,7 +8,7 @@ import { resetAfter, refuse } from './faults.ts';
 import { clusterRole, clusterWidget, configMap, event, refTo, refToNothing, secret, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
-/** An owner that was deleted with policy Orphan stays known for a while: who comes late is let go as well (lifecycle 14.4). */
+/** An owner that was deleted with policy Orphan stays known for a while: a dependent that appears late is orphaned as well (lifecycle 14.4). */
 let rig: Rig;
 const HOUR_MS = 3_600_000;
 
@@ -35,7 +35,7 @@ interface Forgery {
   readonly about?: Record<string, unknown>;
   readonly more?: Record<string, unknown>;
 }
-/** What a collector would have written about an owner in the namespace default, or nearly that. */
+/** Writes the record that a collector would have written about an owner in the namespace default, or nearly the same. */
 const forge = async (owner: KubeObject, { name, namespace = 'default', about, more }: Forgery = {}): Promise<void> => {
   const { apiVersion, kind, metadata } = owner;
   const time = formatTime(rig.clock.now());
@@ -64,7 +64,7 @@ const events = async (reason: string): Promise<(KubeObject & Record<string, unkn
 describe('LIFE-560 a dependent that comes when its owner was orphaned', () => {
   beforeEach(() => rig.startCollector());
 
-  it.each([secret, widget])('lives without the reference, is told of and counted ($kind)', async (kind) => {
+  it.each([secret, widget])('lives without the reference, is reported and counted ($kind)', async (kind) => {
     const owner = await orphaned();
     await rig.create(kind, 'late', { owners: [refTo(owner, { controller: true, block: true })] });
     await rig.rest();
@@ -111,7 +111,7 @@ describe('LIFE-560 a dependent that comes when its owner was orphaned', () => {
     expect(write).toMatchObject({ method: 'PATCH', body: { metadata: { uid, resourceVersion } } });
   });
 
-  it('is looked at again when it changes at that moment, and keeps an owner that lives', async () => {
+  it('is processed again when it changes at that moment, and keeps an owner that exists', async () => {
     const owner = await orphaned();
     const living = await rig.create(configMap, 'living');
     let changed = false;
@@ -186,7 +186,7 @@ describe('LIFE-560 a dependent that comes when its owner was orphaned', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
-  it('LIFE-553 lives when that happened after the others had been let go', async () => {
+  it('LIFE-553 lives when that happened after the others had been orphaned', async () => {
     const owner = await rig.create(configMap, 'owner', { finalizers: ['x.io/hold'] });
     rig.faults.on({ target: /configmaps\/owner/ }, refuse(503, 'ServiceUnavailable'));
     await rig.delete(configMap, 'owner', 'Orphan');
@@ -218,7 +218,7 @@ describe('LIFE-561 the record of an orphaned owner', () => {
     expect(order).toEqual(['POST', 'PATCH']);
   });
 
-  it('of a cluster-scoped owner lies in the namespace default', async () => {
+  it('lies in the namespace default for a cluster-scoped owner', async () => {
     await rig.startCollector({ orphanRecords: 'events' });
     await rig.create(clusterRole, 'owner');
     await rig.delete(clusterRole, 'owner', 'Orphan');
@@ -260,7 +260,7 @@ describe('LIFE-561 the record of an orphaned owner', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
-  it('is kept in memory when the Event can not be written, told once, and the owner goes all the same', async () => {
+  it('is kept in memory when the Event can not be written, reported once, and the owner goes all the same', async () => {
     rig.faults.on({ method: 'POST', target: /events/ }, refuse(500, 'InternalError'));
     await rig.startCollector({ orphanRecords: 'events' });
     const owners = [await orphaned(), await orphaned()];
@@ -279,7 +279,7 @@ describe('LIFE-561 the record of an orphaned owner', () => {
     expect(await events('DependentsOrphaned')).toHaveLength(1);
   });
 
-  it('of an attempt before is good enough', async () => {
+  it('may come from an earlier attempt', async () => {
     rig.faults.on({ method: 'PATCH', target: /owner/ }, refuse(503, 'ServiceUnavailable'), 3);
     await rig.startCollector({ orphanRecords: 'events' });
     await orphaned();
@@ -303,7 +303,7 @@ describe('LIFE-561 the record of an orphaned owner', () => {
     expect(await rig.owners(secret, 'late')).toEqual([]);
   });
 
-  it('that is not sent because the process does not lead is written later, and told of only when it is refused', async () => {
+  it('that is not sent because the process does not lead is written later, and reported only when it is refused', async () => {
     let leading = true;
     rig.weather = writeGuard(() => leading);
     await rig.startCollector({ orphanRecords: 'events' });
@@ -323,7 +323,7 @@ describe('LIFE-561 the record of an orphaned owner', () => {
 
   it.each([
     ['events', 'is forgotten when a backup is restored that does not have it', []],
-    // A known limit: nothing tells which records are still true.
+    // A known limit: the collector cannot know which records are still true.
     ['memory', 'stays in memory when a backup is restored', ['dependent']],
   ] as const)('kept in %s %s', async (orphanRecords, _what, left) => {
     await rig.startCollector({ orphanRecords });
@@ -378,7 +378,7 @@ describe('LIFE-561 the record of an orphaned owner', () => {
       return rig.names(secret);
     }
 
-    it('exactly as the collector would, into the very namespace, is believed: nobody can tell', async () => {
+    it('exactly as the collector would, into the very namespace, is believed: the collector cannot see the difference', async () => {
       expect(await left({})).toEqual(['late', 'owned']);
     });
 
@@ -443,7 +443,7 @@ describe('LIFE-561 the record of an orphaned owner', () => {
       expect(await rig.owners(secret, 'owned')).toEqual(['owner']);
     });
 
-    it('in the place of ours, is told once', async () => {
+    it('in the place of ours, is reported once', async () => {
       await rig.startCollector({ orphanRecords: 'events' });
       const owner = await rig.create(configMap, 'owner');
       await forge(owner, { more: { reason: 'X' } });
@@ -454,7 +454,7 @@ describe('LIFE-561 the record of an orphaned owner', () => {
     });
   });
 
-  it('that must not be written is told once', async () => {
+  it('that must not be written is reported once', async () => {
     rig.faults.on({ method: 'POST', target: /events/ }, refuse(403, 'Forbidden'));
     await rig.startCollector({ orphanRecords: 'events' });
     await orphaned();

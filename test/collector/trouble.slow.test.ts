@@ -40,7 +40,7 @@ describe('a kind whose lists and watches fail by themselves', () => {
 });
 
 describe('a server that goes away', () => {
-  it('COL-048 COL-146 is told of in a line a minute, not in one for each watch and attempt; once when it is back', async () => {
+  it('COL-048 COL-146 is reported in a line a minute, not in one for each watch and attempt; once when it is back', async () => {
     await rig.startCollector();
     const owner = await rig.create(configMap, 'owner');
     for (let i = 0; i < 30; i++) await rig.create(secret, `d${i}`, { owners: [refTo(owner)] });
@@ -68,7 +68,7 @@ describe('a server that goes away', () => {
     expect(await rig.names(secret)).toEqual([]);
   });
 
-  it('COL-022 COL-023 BETTER-1 a resource without a kind is told of, counted, and keeps no other from being watched', async () => {
+  it('COL-022 COL-023 BETTER-1 a resource without a kind is reported, counted, and keeps no other from being watched', async () => {
     rig.serve(widget);
     rig.faults.on({ target: /^\/apis$/ }, async (request, next) => {
       const response = await next(request);

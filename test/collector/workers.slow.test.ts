@@ -5,7 +5,7 @@ import { refuse, silence } from './faults.ts';
 import { configMap, refTo, secret, type TestKind, widget } from './kinds.ts';
 import { Rig } from './rig.ts';
 
-/** What the workers keep from one round about an object to the next, and what they must not. */
+/** The facts that the workers keep from one round about an object to the next, and those that they must not keep. */
 const HOLD = 'x.io/hold';
 const betaWidget: TestKind = { ...widget, gvr: { ...widget.gvr, version: 'v1beta1' } };
 
@@ -115,7 +115,7 @@ it('COL-094 a delete that failed is tried again, with nothing done in between', 
   ]);
 });
 
-it('COL-102 an owner that waits does not have those looked at that wait themselves', async () => {
+it('COL-102 an owner that waits does not queue dependents that wait themselves', async () => {
   await collect();
   const owner = await rig.create(configMap, 'owner');
   const child = await rig.create(configMap, 'child', { owners: [refTo(owner, { block: true })] });
@@ -125,7 +125,7 @@ it('COL-102 an owner that waits does not have those looked at that wait themselv
   await rig.rest();
   expect((await rig.get(configMap, 'child'))?.metadata?.finalizers).toEqual([FINALIZER_FOREGROUND]);
   decisions.length = 0;
-  // The owner is looked at when a dependent goes, and queues those that block it: the late one, and not the child again.
+  // The owner is processed when a dependent is gone, and queues those that block it: the late one, and not the child again.
   await rig.create(secret, 'late', { owners: [refTo(owner, { block: true })], finalizers: [HOLD] });
   await rig.patch(secret, 'first', { finalizers: null });
   await rig.rest();

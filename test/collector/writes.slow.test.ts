@@ -5,7 +5,7 @@ import { clusterRole, configMap, refTo, refToNothing, secret, widget } from './k
 import type { Call } from './recorder.ts';
 import { type Policy, Rig } from './rig.ts';
 
-/** What the collector writes, and what it never does. */
+/** The writes that the collector sends, and those that it never sends. */
 let rig: Rig;
 beforeEach(async () => {
   rig = await Rig.start();

@@ -17,7 +17,7 @@ metadata:
   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: root, uid: ${uid}}]
 `;
 
-/** What a person does with the plugins that kubectl finds on the PATH, against the built program. */
+/** The commands of a person with the plugins that kubectl finds on the PATH, against the built program. */
 describe.each(kubectlPaths())('kubectl cascade with %s', (path) => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let server: KubegcProcess;

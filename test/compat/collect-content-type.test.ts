@@ -14,7 +14,7 @@ import { RestClient } from '../../src/client/rest/rest-client.ts';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
 import { until } from '../program/until.ts';
 
-/** What the real program asks a server for, which tells it. */
+/** The content type that the real program requests from a server, which records it. */
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const clock = systemClock;
 const store = openMemoryStore({ clock });
@@ -23,7 +23,7 @@ let listener: HttpServer;
 let client: RestClient;
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let kubeconfig: string;
-/** Of watches: what was asked for, and what came. */
+/** The requested and the received content type of each watch. */
 let watches: { readonly accept: string; readonly contentType: string }[] = [];
 const userAgents = new Set<string>();
 
@@ -74,7 +74,7 @@ afterAll(async () => {
   await directory[Symbol.asyncDispose]();
 });
 
-/** What the watches of a collector were like that has collected something. */
+/** Returns the watches of a collector that has collected something. */
 async function collected(name: string, ...flags: readonly string[]): Promise<typeof watches> {
   watches = [];
   const secrets = { gvr: { group: '', version: 'v1', resource: 'secrets' }, namespace: 'default' };
@@ -91,7 +91,7 @@ async function collected(name: string, ...flags: readonly string[]): Promise<typ
   return watches;
 }
 
-it('COL-040 COL-200 asks for protobuf unless told otherwise', async () => {
+it('COL-040 COL-200 asks for protobuf by default', async () => {
   for (const { accept, contentType } of await collected('usual')) {
     expect(accept).toMatch(new RegExp(`^${PROTOBUF};as=PartialObjectMetadata;`));
     expect(contentType).toContain(PROTOBUF);

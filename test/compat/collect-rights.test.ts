@@ -35,7 +35,7 @@ let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let server: KubegcProcess;
 let kubectl: Kubectl;
 let admin: ApiClient;
-/** Of the collector: a token and the server's authority, nothing else. */
+/** The kubeconfig of the collector: a token and the server's authority, nothing else. */
 let kubeconfig: string;
 /** The same as a folder, as a pod has it. */
 let serviceAccount: string;
@@ -90,14 +90,14 @@ async function setRules(path: string, rules: readonly Rule[]): Promise<void> {
   expect((await admin.send('PUT', `${path}/kubegc-collector`, { ...body, rules })).status).toBe(200);
 }
 
-/** What the collector has besides is that of every authenticated user. */
+/** All other rights of the collector are those of every authenticated user. */
 function collector(...args: string[]): KubegcProcess {
   const process = new KubegcProcess(['collect', '--kubeconfig', kubeconfig, ...quick, ...args]);
   started.push(process);
   return process;
 }
 
-/** What was said, with the quotes as they stand in the server's texts. */
+/** Returns the output, with the quotes as they stand in the server's texts. */
 const plain = ({ output }: KubegcProcess): string => output.replaceAll('\\"', '"');
 
 interface Container {
@@ -318,7 +318,7 @@ describe('with --probe', () => {
   });
 });
 
-/** Says it depends on what never was: only a look at that tells. */
+/** Creates an object that depends on an owner that never existed: only a read of the owner shows that. */
 async function orphanOfNobody(): Promise<void> {
   const { namespace } = await family();
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '00000000-0000-4000-8000-000000000000' };

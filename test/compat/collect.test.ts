@@ -75,7 +75,7 @@ async function ready(process: KubegcProcess): Promise<KubegcProcess> {
   return process;
 }
 
-/** Of the collector's own pages. */
+/** Requests one of the collector's own pages. */
 async function page(process: KubegcProcess, path: string, method = 'GET'): Promise<{ status: number; text: string }> {
   const url = /debug graph: (\S+)/.exec(process.output)?.[1] ?? '';
   const response = await fetch(`${url}${path}`, { method });
@@ -230,7 +230,7 @@ describe('kubegc collect', () => {
     ]);
   });
 
-  it('COL-174 COL-014 holds itself to --kube-api-qps, ignores what it is told to, and works without an election', async () => {
+  it('COL-174 COL-014 holds itself to --kube-api-qps, ignores the resources of its flag, and works without an election', async () => {
     await client.send('DELETE', ours);
     await family(40);
     const garbage = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'never' };
@@ -412,7 +412,7 @@ describe('two collectors', () => {
     one.kill('SIGSTOP');
     await until('the other one has finished', allAreGone);
     expect(two.output).toContain('took the lease');
-    // What it had sent before it was stopped has arrived; a delete after that would meet objects that are gone.
+    // All its requests from before the stop have arrived; a delete after that would meet objects that are gone.
     const refused = await refusedDeletes();
     one.kill('SIGCONT');
     await until('it knows that it lost', async () => one.output.includes('lost the lease'));
@@ -422,7 +422,7 @@ describe('two collectors', () => {
     expect(text).toMatch(/^kubegc_collector_acting 0$/m);
   });
 
-  it('COL-215 SIGTERM gives the lease back, and the other one takes it without waiting for its end', async () => {
+  it('COL-215 SIGTERM releases the lease, and the other one acquires it without waiting until it expires', async () => {
     const long = [
       '--leader-elect-lease-duration=1h',
       '--leader-elect-renew-deadline=10s',

@@ -252,12 +252,12 @@ export class ContainerdProcess {
       metadata: { name, uid, namespace: 'default', attempt },
       logDirectory,
       labels,
-      // Of the node's network: there is no CNI here.
+      // The pod uses the node's network: there is no CNI here.
       linux: { securityContext: { namespaceOptions: { network: 2 } } },
     };
   }
 
-  /** Creates a container and starts it unless told otherwise; resolves with its id. */
+  /** Creates a container and starts it by default; resolves with its id. */
   async runContainer(
     pod: Pod,
     image: string,

@@ -114,7 +114,7 @@ async function send(user: string, method: string, path: string, body?: unknown):
   });
 }
 
-/** What envtest's CheckFlag does with the output of --help. */
+/** Parses the output of --help as envtest's CheckFlag does. */
 async function hasFlag(executable: string, flag: string): Promise<boolean> {
   const { code, stdout, stderr } = await runCommand(join(assets, executable), ['--help'], { timeoutMs: 60_000 });
   expect(code).toBe(0);

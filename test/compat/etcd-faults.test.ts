@@ -43,7 +43,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
 });
 
-/** Everything a watch tells, from now on. */
+/** Collects every event of a watch, from now on. */
 async function watch(store: Store) {
   const told: StoreEvent[] = [];
   const seen: { progress: Revision; closed?: { error: Error | undefined } } = { progress: 0 };
@@ -64,8 +64,8 @@ async function put(store: Store, name: string, value = ''): Promise<Revision> {
 }
 
 /**
- * Raises one counter a key under guards until told to stop, whatever happens in between. What was acknowledged is a lower bound of
- * what must be there; each write that nobody answered may add one.
+ * Raises one counter of each key under guards until it is aborted, whatever happens in between. The acknowledged counts are a lower bound
+ * of the stored ones; each write without an answer may add one.
  */
 async function count(store: Store, key: string, signal: AbortSignal) {
   const known = { acknowledged: 0, unknown: 0, failed: 0 };
@@ -93,7 +93,7 @@ async function expectNothingLost(store: Store, key: string, known: Awaited<Retur
   expect(value).toBeLessThanOrEqual(known.acknowledged + known.unknown);
 }
 
-/** A watch that told everything: each change of a key begins where the one before it ended. */
+/** Expects that the watch has sent everything: each change of a key begins where the one before it ended. */
 function expectUnbroken(told: readonly StoreEvent[]): void {
   const newest = new Map<string, Revision>();
   let last = 0;
@@ -193,7 +193,7 @@ describe('one etcd', () => {
     await Promise.all(Array.from({ length: 5 }, () => open({ endpoints: [etcd.url], prefix: '/new' })));
   });
 
-  it('of several servers one compacts, to where the round before began', async () => {
+  it('one of several servers compacts, to where the round before began', async () => {
     const client = new EtcdClient({ ...common, endpoints: [etcd.url] });
     const store = await open({ endpoints: [etcd.url], prefix: '/compaction' });
     const servers = Array.from({ length: 3 }, () => new EtcdCompactor({ ...common, client }));
@@ -214,7 +214,7 @@ describe('one etcd', () => {
     client.close();
   });
 
-  it('what is written while the wire is cut fails cleanly, watches go on where they were', async () => {
+  it('a write while the wire is cut fails cleanly, and watches go on where they were', async () => {
     await using proxy = await TcpProxy.start(port());
     const store = await open({ endpoints: [`http://127.0.0.1:${proxy.port}`], prefix: '/cut', requestTimeoutMs: 600 });
     const direct = await open({ endpoints: [etcd.url], prefix: '/cut' });
@@ -287,7 +287,7 @@ describe('one etcd', () => {
       expect(await direct.currentRevision()).toBe(revision + 1);
     });
 
-    it('is told to be unknown when somebody else wrote since, or when it was a deletion', async () => {
+    it('is reported as unknown when another client wrote since, or when it was a deletion', async () => {
       await using proxy = await TcpProxy.start(port());
       const store = await open({ endpoints: [`http://127.0.0.1:${proxy.port}`], prefix: '/unknown' });
       const direct = await open({ endpoints: [etcd.url], prefix: '/unknown' });
@@ -329,7 +329,7 @@ describe('an etcd that is full', () => {
     const filling = fill();
     await expect(filling).rejects.toThrow(StoreFullError);
     await expect(filling).rejects.toThrow('database space exceeded');
-    // What was refused may have been stored all the same: etcd measures once more after it has applied a write.
+    // A refused write may have been stored all the same: etcd checks its size once more after it has applied a write.
     const stored = (await store.list(prefix)).items.map(({ key }) => key);
     expect([written, [...written, `${prefix}${written.length}`]]).toContainEqual(stored);
     await until('all is told', async () => told.length === stored.length);
@@ -371,7 +371,7 @@ describe('an etcd that dies', () => {
     const { seen } = await watch(store);
     let last = 0;
     for (let i = 0; i < 20; i++) last = await put(store, `a${i}`);
-    // What was known of the old one is not true of the new one.
+    // The facts about the old etcd are not true of the new one.
     await store.compact(last);
     await etcd.kill();
     await etcd.wipe();

@@ -148,7 +148,7 @@ async function watchOf(server: Server, path: string) {
   return { before: list.items, events, state, close: () => outgoing.destroy() };
 }
 
-/** What writers know for certain of what they wrote. */
+/** The facts that writers know for certain about their writes. */
 interface Known {
   /** Counts that were acknowledged last, by name; `absent`: the deletion was. */
   readonly acknowledged: Map<string, number | 'absent'>;
@@ -156,7 +156,7 @@ interface Known {
   readonly unanswered: Map<string, number | 'absent'>;
 }
 
-/** Creates, raises a counter in each object twice, and deletes every third, until told to stop. */
+/** Creates, raises a counter in each object twice, and deletes every third, until it is aborted. */
 async function write(server: Server, prefix: string, known: Known, signal: AbortSignal): Promise<void> {
   for (let i = 0; !signal.aborted; i++) {
     const name = `${prefix}-${i}`;
@@ -212,7 +212,7 @@ async function expectNothingLost(server: Server, known: Known): Promise<void> {
   for (const name of found.keys()) expect(names.has(name), `${name} was written`).toBe(true);
 }
 
-/** Every change of every object, once: what a watch told ends in what a list shows, and never goes back. */
+/** Expects every change of every object once: the events of a watch lead to the state that a list shows, and never go back. */
 async function expectComplete(
   server: Server,
   { before, events }: { before: readonly Item[]; events: readonly { type: string; object: Item }[] },
@@ -278,7 +278,7 @@ describe('two servers over one etcd', () => {
     }
   });
 
-  it('what one has acknowledged the other shows at once', async () => {
+  it('a write that one has acknowledged is visible at the other at once', async () => {
     for (let i = 0; i < 40; i++) {
       const [writer, reader] = i % 2 === 0 ? [a, b] : [b, a];
       const name = `shown-${i}`;
@@ -318,7 +318,7 @@ describe('two servers over one etcd', () => {
     );
   });
 
-  it('a watch at one tells what is written at both, in one order', async () => {
+  it('a watch at one shows the writes at both, in one order', async () => {
     const watches = await Promise.all([a, b].map((server) => watchOf(server, configmaps)));
     const writes = await Promise.all(
       Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? a : b).ok('POST', configmaps, configMap(`watched-${i}`))),

@@ -22,7 +22,7 @@ let server: TestServer;
 let listener: HttpServer;
 let kubeconfig: string;
 let forgets: boolean;
-/** What was asked of the collection, and how it was answered. */
+/** The requests for the collection, and their answers. */
 let asked: string[] = [];
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts'
 import { until } from '../program/until.ts';
 import { Kubectl, kubectlPaths } from './kubectl.ts';
 
-/** What a person types (API rules of section 26), with every kubectl, against the built program. */
+/** Commands that a person types, with every kubectl, against the built program. */
 const shop = join(import.meta.dirname, '../fixtures/shop.yaml');
 /** Other people's, and no part of this project: tried where it lies beside it. */
 const boutique = join(import.meta.dirname, '../../../shared/manifests/online-boutique.yaml');
@@ -78,7 +78,7 @@ describe.each(kubectlPaths())('%s', (path) => {
     expect(resources).toMatch(/^deployments +deploy +apps\/v1 +true +Deployment$/m);
   });
 
-  it('tells who one is and what one may (API-373)', async () => {
+  it("shows the user and the user's rights (API-373)", async () => {
     expect(await kubectl.run('auth can-i delete pods')).toBe('yes\n');
     expect(await kubectl.run('auth whoami')).toMatch(/system:masters/);
   });
@@ -296,7 +296,7 @@ describe.each(kubectlPaths())('%s', (path) => {
       expect(await exists('cm kept')).toBe(true);
     });
 
-    it('--now, --force, --wait and wait --for=delete (API-312, section 13.2)', async () => {
+    it('--now, --force, --wait and wait --for=delete (API-312)', async () => {
       const pod = {
         apiVersion: 'v1',
         kind: 'Pod',

@@ -72,7 +72,7 @@ export class Kubectl {
     return runCommand(this.path, args, { ...options, env });
   }
 
-  /** Runs `kubectl ARGS` and gives back stdout; an exit code other than 0 is an error that shows what was printed. */
+  /** Runs `kubectl ARGS` and returns stdout; an exit code other than 0 is an error that contains the output. */
   async run(line: string | readonly string[], options: CommandOptions = {}): Promise<string> {
     const args = typeof line === 'string' ? line.split(' ') : line;
     const { code, stdout, stderr } = await this.try(args, options);

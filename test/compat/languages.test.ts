@@ -79,7 +79,7 @@ async function refusing(): Promise<string> {
   return bin;
 }
 
-/** Of every process of this machine that may be looked at. */
+/** The command lines of all processes of this machine that the test may read. */
 async function commandLines(): Promise<readonly string[]> {
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return Promise.all(processes.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));

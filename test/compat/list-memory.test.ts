@@ -18,7 +18,7 @@ import { until } from '../program/until.ts';
 const MIB = 1024 * 1024;
 const COUNT = 400;
 const POD_BYTES = MIB / 2;
-/** Of one in protobuf the beginning is kept, since it has to be measured before it is sent. */
+/** The memory of one answer: in protobuf the beginning is kept, since it has to be measured before it is sent. */
 const PIECE = 8 * MIB;
 /** At once. Together they would be 1,200 MiB. */
 const READERS = 6;
@@ -98,7 +98,7 @@ const forms: Readonly<Record<string, Form>> = {
   },
 };
 
-/** Of what was asked, the body, at rest since its first KiB. */
+/** Returns the body of the answer, paused after its first KiB. */
 async function begun(open: (path: string, headers: Record<string, string>) => Promise<Readable>, form: Form) {
   const { authorization } = readKubeconfig(kubeconfig);
   const body = await open(`${pods}${form.query ?? ''}`, { authorization, ...form.headers });
@@ -135,7 +135,7 @@ const transports = {
     }),
 };
 
-/** What makes an answer knows nothing of the connection: over the second one a few forms will do. */
+/** The code that makes an answer knows nothing of the connection, so the second transport needs only a few forms. */
 const formsOver = (transport: string): [string, Form][] =>
   Object.entries(forms).filter(([name]) => transport === 'HTTP/2' || /^(JSON|gzip of JSON|a watch .*)$/.test(name));
 

@@ -1,6 +1,6 @@
 /**
- * What the writers of the load were told, and what the readers of it saw, in a form in which both can be compared: events of a group
- * of objects as a number and a sum, in which order plays no part (that is judged by each reader: revisions must rise).
+ * The answers that the writers of the load got, and the events that its readers saw, in a form in which both can be compared: events of a
+ * group of objects as a number and a sum, in which order plays no part (each reader judges the order: revisions must rise).
  */
 
 /** A write that the server acknowledged. */
@@ -8,9 +8,9 @@ export interface Acknowledged {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly name: string;
   readonly group: number;
-  /** Of the answer; that of a deletion names none. */
+  /** The revision in the answer; that of a deletion names none. */
   readonly revision: number;
-  /** Of the object and of what it was before, about: what the server keeps of the event for watches. */
+  /** The size of the object and of its state before, about: the server keeps both in the event for watches. */
   readonly bytes: number;
 }
 
@@ -37,6 +37,6 @@ export class Tally {
   }
 }
 
-/** Of every watcher: `0..GROUPS-1` see one group, the rest everything. */
+/** Groups of watchers: `0..GROUPS-1` see one group, the rest everything. */
 export const GROUPS = 99;
 export const configMaps = '/api/v1/namespaces/default/configmaps';

@@ -92,7 +92,7 @@ async function listed(path: string): Promise<{ revision: number; names: string[]
   return { revision: Number(metadata.resourceVersion), names: items.map((item) => item.metadata.name) };
 }
 
-/** Where a line begins; what lies behind it, such as the data, is not looked at. */
+/** The bytes at the beginning of a line that are read; the rest, such as the data, is not. */
 const HEAD_BYTES = 400;
 const TYPE = /^{"type":"(ADDED|MODIFIED|DELETED)"/;
 const REVISION = /"resourceVersion":"(\d+)"/;

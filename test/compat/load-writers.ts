@@ -17,7 +17,7 @@ const [kubeconfig = '', seconds = '', connections = '', leastLarge = ''] = proce
 const LARGE = 1024 * 1024 - 16;
 const LARGE_EVERY_MS = 2_000;
 const SMALL = 700;
-/** Of an object, beside its data; about. */
+/** The size of an object beside its data, about. */
 const METADATA_BYTES = 600;
 
 const acknowledged: Acknowledged[] = [];

@@ -12,10 +12,12 @@ import type { WritersReport } from './load-writers.ts';
 
 /**
  * The built program under as many durable writes as it takes for a minute (`KUBEGC_LOAD_SECONDS` for another time), with a thousand
- * watchers and a few that are slow on purpose. Three processes: the server, the writers, who wait for nobody but the server, and the readers.
+ * watchers and a few that are slow on purpose. Three processes: the server, the writers, who wait for nobody but the server, and the
+ * readers.
  *
- * Nothing is asserted about time. Whether a watcher had everything is a comparison of what the writers were told with what it saw; whether
- * somebody was cut off rightly is how far behind it was, against the bounds of docs/up.md; memory is the peak the kernel noted.
+ * Nothing is asserted about time. The test compares the answers to the writers with the events of each watcher, to know whether the watcher
+ * got all of them. It compares the lag of a disconnected watcher with the bounds of docs/up.md, to know whether it was rightly
+ * disconnected. The memory is the peak that the kernel noted.
  */
 const seconds = Number(process.env['KUBEGC_LOAD_SECONDS'] ?? '60');
 const GROUP_WATCHERS = GROUPS * 10;
@@ -28,7 +30,7 @@ const MIB = 1024 * 1024;
 const KEPT = { events: 10_000, bytes: 64 * MIB };
 const HISTORY = 256 * MIB;
 const WAITING_FOR_DISK = 256 * MIB;
-/** Of the MiB that each may have on its way; all of them are never as far behind at once. */
+/** The average that each reader may have on its way; never are all of them as far behind at once. */
 const PIECE_OF_A_READER = MIB / 4;
 const PROCESS = 200 * MIB;
 const SLOW_READERS = 4;
@@ -141,7 +143,7 @@ describe('a minute of load', () => {
       expect(early).toEqual([]);
       for (const { pace, cuts, tally, relisted } of slow) {
         expect([pace, cuts.length > 0]).toEqual([pace, true]);
-        // Who takes nothing for a minute may be reset; who reads on gets to see a proper end.
+        // A reader that takes nothing for a minute may be reset; one that reads on gets a proper end of the stream.
         if (!pace.startsWith('not at all'))
           expect([pace, cuts.map(({ by }) => by)]).toEqual([pace, cuts.map(() => 'end')]);
         expect([pace, cuts.filter((each) => each.by === 'end' && !isFarBehind(each, acknowledged))]).toEqual([

@@ -92,7 +92,7 @@ describe.each(kubectlPaths())('%s', (path) => {
     expect(refused.code).toBe(1);
   });
 
-  it('API-375 nobody gives away more than he has', async () => {
+  it('API-375 users cannot grant more than they have', async () => {
     await kubectl.run(`create rolebinding granter -n ${namespace} --clusterrole=admin --user=carl`);
     const given = await kubectl.try([
       'create',
@@ -123,7 +123,7 @@ describe.each(kubectlPaths())('%s', (path) => {
     expect(refused.stderr).toContain('{APIGroups:["*"], Resources:["*"], Verbs:["*"]}');
   });
 
-  it('auth reconcile creates roles, and gives back what is missing in them', async () => {
+  it('auth reconcile creates roles, and adds their missing rules', async () => {
     const file = join(directory.path, `roles-${version}.yaml`);
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'kept', namespace } };
     const rule = (verb: string) => ({ apiGroups: [''], resources: ['pods'], verbs: [verb] });

@@ -5,7 +5,7 @@ import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts'
 import type { CommandResult } from '../program/run-command.ts';
 import { Kubectl, kubectlPaths } from './kubectl.ts';
 
-/** `kubectl apply --server-side` (API rules of section 11), with every kubectl, against the built program. */
+/** `kubectl apply --server-side`, with every kubectl, against the built program. */
 const shop = join(import.meta.dirname, '../fixtures/shop.yaml');
 
 interface Applied {
@@ -83,7 +83,7 @@ describe.each(kubectlPaths())('%s', (path) => {
     expect(object.metadata.annotations).toBeUndefined();
   });
 
-  it('API-213 API-216 a conflict with an edit is told, and --force-conflicts ends it', async () => {
+  it('API-213 API-216 a conflict with an edit is reported, and --force-conflicts ends it', async () => {
     await apply(configMap('contested', { a: '1', b: '1' }));
     await kubectl.run(['patch', 'cm', 'contested', '--type=merge', '-p', '{"data":{"a":"edited"}}']);
     const refused = await tryApply(configMap('contested', { a: '2', b: '1' }));

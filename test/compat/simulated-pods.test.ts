@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KubegcProcess, temporaryDirectory } from '../program/kubegc-process.ts';
 import { Kubectl, kubectlPaths } from './kubectl.ts';
 
-/** What a person sees of the controllers and the simulators of the built program. */
+/** The controllers and the simulators of the built program, as a person sees them. */
 describe.each(kubectlPaths())('kubegc up --simulate-pods run with %s', (path) => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let server: KubegcProcess;
@@ -24,7 +24,7 @@ describe.each(kubectlPaths())('kubegc up --simulate-pods run with %s', (path) =>
     expect(stderr).not.toContain('Warning');
   });
 
-  it('LIFE-531 LIFE-357 completes a Job, and tells its events', async () => {
+  it('LIFE-531 LIFE-357 completes a Job, and shows its events', async () => {
     await kubectl.run('create job hello --image=busybox -- true');
     expect(await kubectl.run('wait --for=condition=complete job/hello --timeout=120s')).toContain('condition met');
     expect(await kubectl.run('get pods --no-headers')).toMatch(/^hello-\w{5} +0\/1 +Completed/);

@@ -53,7 +53,7 @@ async function collector(): Promise<KubegcProcess> {
   return started;
 }
 
-/** Of one round, which has a namespace of its own. */
+/** The objects of one round, which has a namespace of its own. */
 class Family {
   readonly #namespace = `round-${++rounds}`;
 

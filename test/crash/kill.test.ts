@@ -27,7 +27,7 @@ interface ConfigMap {
   data?: Record<string, string>;
 }
 
-/** What is known of an object: the last acknowledged count (absent: never acknowledged as created), and what may also be true. */
+/** The facts about an object: the last acknowledged count (absent: never acknowledged as created), and counts that may also be true. */
 interface Known {
   acknowledged: number | 'absent';
   /** A write was sent and no answer came: its effect may or may not be there. */
@@ -83,8 +83,8 @@ async function workUntilKilled(client: ApiClient, known: Map<string, Known>, pre
 }
 
 /**
- * An owner with dependents, deleted by one of the policies; some rounds the kill comes before the delete is answered. `onDelete` is told
- * when it is about to be sent.
+ * An owner with dependents, deleted by one of the policies; in some rounds the kill comes before the delete is answered. `onDelete` is
+ * called when the delete is about to be sent.
  */
 async function cascade(
   client: ApiClient,
@@ -120,7 +120,7 @@ async function cascade(
 }
 
 describe('kill -9', () => {
-  it(`loses nothing acknowledged in ${kills} kills, and cascades go on to their end (law 3, COL-211, COL-213, COL-215)`, async () => {
+  it(`loses nothing acknowledged in ${kills} kills, and cascades go on until they have finished (law 3, COL-211, COL-213, COL-215)`, async () => {
     await using directory = await temporaryDirectory();
     const kubeconfig = join(directory.path, 'kubeconfig');
     const args = [

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 
-/** What users can type or scrape stands in the reference pages, and nothing else does; and what a page names is there. */
+/** Every flag and metric of the users stands in the reference pages, and no others do; and every name on a page exists. */
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const page = (name: string): string => readFileSync(join(root, 'docs', name), 'utf8');
 

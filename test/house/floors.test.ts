@@ -53,7 +53,7 @@ const importPattern = new RegExp(
   'g',
 );
 
-/** What is imported by a text of a file, as it says. */
+/** Returns the specifiers of the imports in a file's text, as they stand there. */
 function specifiersIn(text: string): string[] {
   return [...text.matchAll(importPattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
 }
@@ -77,7 +77,7 @@ function importsOf(file: string): string[] {
     .map((specifier) => resolve(dirname(file), specifier));
 }
 
-/** What a pure folder has none of: clocks, timers, chance, I/O, the environment, and anything that is not there at once. */
+/** Patterns that a pure folder must not contain: clocks, timers, chance, I/O, the environment, and anything asynchronous. */
 const impure = [
   /\bDate\.now\b|\bnew Date\(\)|\bperformance\b/,
   /\bset(?:Timeout|Interval|Immediate)\b|\bqueueMicrotask\b|\bnextTick\b/,

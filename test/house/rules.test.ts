@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 /**
- * The rules are sentences in docs/rules, one for each id: whoever reads an id in a comment, a test or a design finds there what it says.
- * What comments name, a file or a heading of a page, exists.
+ * The rules are sentences in docs/rules, one for each id: whoever reads an id in a comment, a test or a design finds its sentence there.
+ * Each file and each heading of a page that a comment names exists.
  */
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const rulesFolder = join(root, 'docs/rules');

@@ -255,7 +255,7 @@ describe('a Deployment', () => {
     expect(await sets()).toEqual([]);
   });
 
-  it('tells that the progress deadline has passed, a second after it has', async () => {
+  it('reports that the progress deadline has passed, a second after it has', async () => {
     await deploy(1, { progressDeadlineSeconds: 60 });
     await work.until(async () => (await condition('Progressing'))?.includes('is progressing') ?? false);
     const [set] = await sets();
@@ -270,7 +270,7 @@ describe('a Deployment', () => {
     expect(await condition('Progressing')).toContain('True NewReplicaSetAvailable');
   });
 
-  it('tells why it cannot make a ReplicaSet, and gives up after fifteen failures until something changes', async () => {
+  it('reports why it cannot make a ReplicaSet, and gives up after fifteen failures until something changes', async () => {
     const refusal = newForbidden({ group: 'apps', resource: 'replicasets' }, 'web', 'no room');
     let calls = 0;
     cluster.fault = (request, next) => {

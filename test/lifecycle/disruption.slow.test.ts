@@ -67,7 +67,7 @@ describe('a PodDisruptionBudget', () => {
     });
   });
 
-  it('lets a drain come to its end: a pod is refused until the one before is ready again', async () => {
+  it('lets a drain finish: a pod is refused until the one before is ready again', async () => {
     await budget({ maxUnavailable: 1 });
     await work.until(async () => (await statusOf()).disruptionsAllowed === 1);
     const [one, two, three] = (await work.pods()).map(({ metadata }) => metadata!.name!);

@@ -252,7 +252,7 @@ describe('a Job', () => {
     expect((await get()).status).toEqual({});
   });
 
-  it('LIFE-358 LIFE-532 is not looked at again when it has ended', async () => {
+  it('LIFE-358 LIFE-532 is not processed again when it has ended', async () => {
     await start(job());
     await cluster.clock.advance(5000);
     const before = cluster.trace().entries.length;

@@ -87,7 +87,7 @@ describe('NamespaceController on the embedded API server', () => {
     expect(await untilGone('n')).toBe(0);
   });
 
-  it('LIFE-449 waits as long as it is told before it begins', async () => {
+  it('LIFE-449 waits for the configured delay before it begins', async () => {
     await start({ deletionDelayMs: 5000 });
     await makeNamespace('n');
     await deleteNamespace('n');
@@ -96,7 +96,7 @@ describe('NamespaceController on the embedded API server', () => {
     expect(await untilGone('n')).toBeLessThanOrEqual(200);
   });
 
-  it('LIFE-441 LIFE-446 deletes pods first and tells the truth about them, the rest when they are gone', async () => {
+  it('LIFE-441 LIFE-446 deletes pods first and reports them truly, the rest when they are gone', async () => {
     await start();
     await makeNamespace('n');
     await cluster.create({ gvr: pods, namespace: 'n' }, scheduledPod('p', 30));
@@ -376,7 +376,7 @@ describe('NamespaceController on the embedded API server', () => {
     expect(cluster.logger.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('looks again at what still terminates, every five minutes', async () => {
+  it('lists terminating content again, every five minutes', async () => {
     await start();
     await makeNamespace('n', { finalizers: ['example.com/mine'] });
     await deleteNamespace('n');

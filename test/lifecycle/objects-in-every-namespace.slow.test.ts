@@ -68,7 +68,7 @@ describe('objects that every namespace has', () => {
     expect(restored?.metadata?.annotations?.['kubernetes.io/description']).toEqual(expect.any(String));
   });
 
-  it('LIFE-481 one written by somebody else before us is put right', async () => {
+  it('LIFE-481 one written by another client before us is corrected', async () => {
     await cluster.until(bothThere('default'));
     cluster.fault = async (request, next) => {
       if (request.method === 'POST' && request.target === '/api/v1/namespaces/n/configmaps') {

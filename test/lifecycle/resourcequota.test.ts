@@ -41,7 +41,7 @@ describe('the status of quotas', () => {
     expect(cluster.requests).toEqual([]);
   });
 
-  it('API-361 gives back what was charged for nothing', async () => {
+  it('API-361 refunds a charge for an object that was not created', async () => {
     await quota('q', { configmaps: '3' });
     await cluster.until(shows('q', { configmaps: '3' }, { configmaps: '0' }));
     const create = () => cluster.create({ gvr: configMaps, namespace }, { metadata: { name: 'same' } });

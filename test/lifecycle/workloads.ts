@@ -18,7 +18,7 @@ export const template = (labels: Record<string, string>, image = 'one', more: ob
   spec: { terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image }], ...more },
 });
 
-/** Short ways to look at and change the objects of a cluster, with time standing still meanwhile. */
+/** Short ways to read and change the objects of a cluster, with time standing still meanwhile. */
 export class Workloads {
   readonly cluster: EmbeddedCluster;
 

@@ -8,7 +8,7 @@ export interface Fault {
   readonly name: string;
   /** Rule that the program breaks with it. */
   readonly rule: string;
-  /** What goes wrong, in one sentence. */
+  /** The effect of the fault, in one sentence. */
   readonly breaks: string;
   /** Relative to the root of the repository. */
   readonly file: string;

@@ -8,7 +8,7 @@ import { findersOf, mutationPage, updatedPage } from './page.ts';
 import type { Trial } from './tester.ts';
 import type { Outcome } from './verdict.ts';
 
-// `npm run mutation`: puts the faults of faults/ into the program, one at a time, and tells which test finds each.
+// `npm run mutation`: puts the faults of faults/ into the program, one at a time, and reports which test finds each.
 const root = resolve(import.meta.dirname, '../..');
 const page = join(root, 'docs/mutation.md');
 /** Histories of the simulation for each fault: the last resort. */
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     workers: { type: 'string', default: '2' },
-    /** Of processor time, for each fault. */
+    /** Limit of processor time for each fault. */
     'limit-seconds': { type: 'string', default: '600' },
     /** The page gets the rows of the faults that ran; all others keep theirs. */
     write: { type: 'boolean', default: false },
@@ -29,7 +29,7 @@ const { values } = parseArgs({
 const faults = readFaults().filter(({ name }) => values.only?.some((part) => name.includes(part)) ?? true);
 if (faults.length === 0) throw new Error('no fault has such a name');
 
-// What found it the last time is tried first; who writes the page anew wants to know what is nearest.
+// The test that found the fault the last time is tried first; a run that writes the page anew looks for the nearest test instead.
 const finders = values.write ? new Map<string, string>() : findersOf(await readFile(page, 'utf8'));
 
 interface Judged {
@@ -76,7 +76,7 @@ function tell({ fault, outcome, seconds }: Judged): void {
 
 const started = Date.now();
 const judged: Judged[] = [];
-// First without any: only if no test fails then does a failing one tell about the fault.
+// The first trial has no fault: only if no test fails then does a failing test prove that it found the fault.
 const trials: Trial[] = [...(values.tested ? [] : [undefined]), ...faults].map((fault) => ({
   fault,
   finder: finders.get(fault?.name ?? ''),
@@ -87,7 +87,7 @@ async function work(): Promise<void> {
     if (tester?.connected !== true) tester = startTester();
     const from = Date.now();
     const outcome = await ask(tester, trial);
-    // What a run leaves behind that did not end as it should is nothing to begin the next one in.
+    // A broken run leaves a state in which the next one cannot begin.
     if (outcome.outcome === 'broken') tester.kill('SIGKILL');
     const done = { fault: trial.fault, outcome, seconds: (Date.now() - from) / 1000 };
     judged.push(done);

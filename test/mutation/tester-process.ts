@@ -4,8 +4,8 @@ import type { Outcome } from './verdict.ts';
 // One of the processes of run.ts: is sent trials, one at a time, and answers each with its Outcome. It ends with run.ts.
 
 /**
- * Seconds of processor time for a trial. A fault may keep the thread of the tests busy for ever, so that no timeout of a test is
- * noticed. What only waits is ended by those; and a machine with much else to do makes nothing late.
+ * Seconds of processor time for a trial. A fault may keep the thread of the tests busy for ever, so that no timeout of a test is noticed. A
+ * trial that only waits is ended by those timeouts; and a machine with much else to do makes nothing late.
  */
 const limitSeconds = Number(process.argv[2]);
 

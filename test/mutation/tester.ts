@@ -6,7 +6,7 @@ import { judge, type Outcome, type Run } from './verdict.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What is put in for one run of the tests. */
+/** The fault that is put in for one run of the tests. */
 export interface Trial {
   /** Without one the program is tested as it is. */
   readonly fault: Fault | undefined;

@@ -1,4 +1,4 @@
-/** What the tests said about the program with a fault in it. */
+/** The result of the tests for the program with a fault in it. */
 export type Outcome =
   /** A test failed: the first one that did. */
   | { readonly outcome: 'found'; readonly file: string; readonly test: string }
@@ -6,7 +6,7 @@ export type Outcome =
   /** Nothing was proved: the program did not load, or a run did not end. */
   | { readonly outcome: 'broken'; readonly why: string };
 
-/** What one run of the tests came to. */
+/** The result of one run of the tests. */
 export interface Run {
   /** In the order in which they ran. */
   readonly tests: readonly {
@@ -15,13 +15,13 @@ export interface Run {
     readonly name: string;
     readonly state: 'passed' | 'failed' | 'skipped' | 'pending';
   }[];
-  /** What went wrong outside of tests: a file that does not load, a hook, a rejection that nobody caught. */
+  /** Errors outside of tests: a file that does not load, a hook, a rejection that nobody caught. */
   readonly errors: readonly string[];
 }
 
 /**
- * A test that fails is the only thing that counts as having found a fault. One that does not compile, or works without end, would be
- * found by everything, and tells nothing about the tests.
+ * Only a failed test counts as having found a fault. A fault that does not compile, or works without end, would be found by every test, and
+ * would prove nothing about the tests.
  */
 export function judge({ tests, errors }: Run): Outcome {
   const failed = tests.find(({ state }) => state === 'failed');

@@ -11,7 +11,7 @@ import { RuntimeCallError } from '../../src/nodegc/inventory/runtime.ts';
 import type { KnownPod } from '../../src/nodegc/pods/pod-verdicts.ts';
 import { SimulatedNode } from '../../src/nodegc/testing/simulated-node.ts';
 
-/** What a history did, so that a suite can tell that it has seen something. */
+/** The steps of a history, counted, so that a suite can check that it has seen something. */
 export interface HistoryCounts {
   imagePasses: number;
   containerPasses: number;
@@ -186,7 +186,7 @@ class NodeHistory {
       layers.set(`base${base}-${depth}`, 20 + base * 13 + depth * 7);
     if (random.integer(6) > 0) layers.set(`own-${id}`, 1 + random.integer(200));
     const repository = random.integer(8) === 0 ? 'team/kept' : `team/app${random.integer(3)}`;
-    // Compressed, as runtimes tell it.
+    // The compressed size, as runtimes report it.
     const full = [...layers.values()].reduce((sum, size) => sum + size, 0);
     this.#node.addImage({ id, tags: [`${repository}:${id}`], layers, says: Math.ceil(full / (1 + random.integer(3))) });
     if (this.#node.used > this.#node.capacity) this.#node.images.delete(id);

@@ -116,7 +116,7 @@ async function passes(
   await images.collect('garbageCollect');
 }
 
-/** What is left: everything that a later look can see. */
+/** The rest of the node: everything that a later pass can see. */
 const endOf = (node: SimulatedNode): unknown => ({
   images: [...node.images.keys()].toSorted(),
   containers: [...node.containers.values()].map(({ id, state }) => `${id} ${state}`).toSorted(),

@@ -17,8 +17,8 @@ export interface Trap {
 }
 
 /**
- * Stands between a process and the server, as plain HTTP, and kills the process at one of its calls. It is the proxy that signs in: over plain
- * HTTP nobody shows who he is.
+ * Stands between a process and the server, as plain HTTP, and kills the process at one of its calls. The proxy authenticates to the server,
+ * because plain HTTP has no client certificate.
  */
 export class KillingProxy {
   readonly #server: Server;
@@ -28,7 +28,7 @@ export class KillingProxy {
   #trap: Trap | undefined;
   #counted = 0;
   #underWay = 0;
-  /** What the process was killed at; undefined while it lives. */
+  /** The call at which the process was killed; undefined while it lives. */
   sprung: string | undefined;
 
   private constructor(kubeconfig: string) {

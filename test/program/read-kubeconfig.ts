@@ -6,7 +6,7 @@ interface Kubeconfig {
   users: { user: { token?: string } }[];
 }
 
-/** What a client of our own needs of the kubeconfig that kubegc wrote. */
+/** Returns the parts of the kubeconfig that kubegc wrote which a client of our own needs. */
 export function readKubeconfig(path: string): {
   readonly origin: URL;
   readonly ca: Buffer;

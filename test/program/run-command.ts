@@ -14,7 +14,7 @@ export interface CommandOptions {
   readonly timeoutMs?: number;
 }
 
-/** Runs a program to its end and gives back what it printed. */
+/** Runs a program until it exits and returns its output. */
 export function runCommand(
   file: string,
   args: readonly string[],

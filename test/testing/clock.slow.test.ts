@@ -15,7 +15,7 @@ describe('the clock of a cluster', () => {
     }
   });
 
-  it('tells the time of the machine when it is real, whatever a test sets as the date of its process', async () => {
+  it('shows the time of the machine when it is real, whatever a test sets as the date of its process', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
       vi.setSystemTime(0);
@@ -51,7 +51,7 @@ describe('the clock of a cluster', () => {
 
   it('passes as far as settled() is allowed to let it', async () => {
     await using cluster = await startCluster({ objects: tree() });
-    // The looks at discovery that the first lists bring about.
+    // The reads of discovery that the first lists cause.
     await cluster.clock.advance(1000);
     const before = cluster.clock.now();
     cluster.faults.add({ match: { verb: 'delete', name: 'dependent' }, delay: 400 });

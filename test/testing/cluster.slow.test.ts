@@ -269,7 +269,7 @@ describe('startCluster', () => {
 });
 
 describe('a cluster', () => {
-  it('ends once, however often it is told to, and answers no more', async () => {
+  it('ends once, however often it is stopped, and answers no more', async () => {
     const cluster = await startCluster();
     await Promise.all([cluster.stop(), cluster.stop()]);
     await cluster.stop();
@@ -413,7 +413,7 @@ describe('a cluster', () => {
     await expect(cluster.informer(query)).rejects.toThrow(`informer has ${message}`);
   });
 
-  it('tells what happened to an object by its name, or by the object itself', async () => {
+  it('shows the history of an object by its name, or by the object itself', async () => {
     await using cluster = await startCluster({ objects: tree(), controllers: [] });
     const object = await cluster.client.get(dependent);
     const typed: { apiVersion?: string; kind?: string; metadata?: { name?: string; uid?: string } } = object;

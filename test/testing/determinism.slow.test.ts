@@ -24,7 +24,7 @@ async function story(seed: number): Promise<string> {
 }
 
 describe('a seed', () => {
-  it('tells the same story every time: the same uids, faults, retries, moments and order', async () => {
+  it('gives the same history every time: the same uids, faults, retries, moments and order', async () => {
     const first = await story(7);
     expect(JSON.parse(first)).toContainEqual(expect.objectContaining({ kind: 'fault' }));
     expect(JSON.parse(first)).toContainEqual(expect.objectContaining({ kind: 'write', what: 'removed' }));
@@ -32,7 +32,7 @@ describe('a seed', () => {
     expect(await Promise.all([story(7), story(7)])).toEqual([first, first]);
   });
 
-  it('tells another story than another seed', async () => {
+  it('gives another history than another seed', async () => {
     expect(await story(8)).not.toBe(await story(7));
   });
 });

@@ -109,7 +109,7 @@ describe('faults', () => {
     await expect(cluster.client.create(map({ generateName: 'refused' }))).resolves.toBeDefined();
   });
 
-  it('delay a request by the time of the cluster, and not beyond its end', async () => {
+  it('delay a request by the time of the cluster, and not longer than it lives', async () => {
     const cluster = await startCluster({ objects: tree() });
     const after = (delay: number): FaultRule => ({ match: { verb: 'get' }, times: 1, delay });
     cluster.faults.add(after(500));
@@ -133,7 +133,7 @@ describe('faults', () => {
     expect(cluster.faults.held).toBe(0);
   });
 
-  it('let go of a request whose sender gives up', async () => {
+  it('stop delaying a request whose sender gives up', async () => {
     await using cluster = await startCluster({ objects: tree() });
     cluster.faults.add({ match: { verb: 'get' }, delay: 60_000 });
     const path = '/api/v1/namespaces/default/configmaps/owner';

@@ -22,7 +22,7 @@ async function withOperator(seed: number): Promise<TestCluster> {
 
 describe('an operator that writes the owner while the collector does', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
-    'COL-153 does not keep a foreground deletion from its end: the pauses between attempts pass (seed %i)',
+    'COL-153 does not keep a foreground deletion from finishing: the pauses between attempts pass (seed %i)',
     async (seed) => {
       await using cluster = await withOperator(seed);
       await cluster.client.delete(owner, { propagationPolicy: 'Foreground' });
@@ -65,11 +65,11 @@ describe('the time after a conflict', () => {
     expect(writes).toBeGreaterThan(1);
     expect(cluster.clock.now() - before).toBeGreaterThan(0);
     expect(cluster.clock.now() - before).toBeLessThanOrEqual(500);
-    // What was done for others before is not explained by what could not be done for the owner.
+    // A failed write to the owner does not explain the earlier writes to its dependents.
     const released = cluster
       .trace()
       .entries.filter(({ kind, who, object }) => kind === 'write' && who !== 'rival' && object?.name === dependent.name)
-      .filter(({ what }) => what.includes('let go'));
+      .filter(({ what }) => what.includes('released by owner'));
     expect(released).toHaveLength(1);
     expect(released[0]?.why ?? '').not.toMatch(/conflict|changed since/);
   });

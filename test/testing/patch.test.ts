@@ -29,7 +29,7 @@ describe('a patch of the client', () => {
     expect(await cluster.client.patch(created, debug, apply, { force: true })).toMatchObject(debug);
   });
 
-  it('of another type names a manager only when it is given one', async () => {
+  it('names a manager for other types only when it is given one', async () => {
     await using cluster = await startCluster({ controllers: [] });
     const created = await cluster.client.create(settings('info'));
     const patched = await cluster.client.patch(created, { data: { a: 'b' } }, undefined, { fieldManager: 'mine' });

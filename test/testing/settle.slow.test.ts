@@ -27,7 +27,7 @@ async function withBlockedNamespace(clock: 'fake' | 'real'): Promise<TestCluster
   return cluster;
 }
 
-describe('what a controller looks at again later', () => {
+describe('an object that a controller processes again later', () => {
   it.each(['fake', 'real'] as const)(
     'LIFE-444 is in the answer, and settled() lets time pass for it (%s clock)',
     async (clock) => {
@@ -39,7 +39,7 @@ describe('what a controller looks at again later', () => {
     },
   );
 
-  it('LIFE-444 takes no time by itself, and no more than it is given, however often it is looked at', async () => {
+  it('LIFE-444 takes no time by itself, and no more than it is given, however often it is processed', async () => {
     await using cluster = await withBlockedNamespace('fake');
     const before = cluster.clock.now();
     expect(await cluster.settled()).toEqual({ waiting: ['queue namespace: 1 delayed, next look in 250 ms'] });
@@ -62,7 +62,7 @@ describe('what a controller looks at again later', () => {
     });
   });
 
-  it('ends at the time-out with the real clock, not with an error, when nobody brings it to its end', async () => {
+  it('ends at the time-out with the real clock, not with an error, when nobody finishes it', async () => {
     await using cluster = await withBlockedNamespace('real');
     expect(await cluster.settled({ advanceMs: 60_000, timeoutMs: 2000 })).toEqual({
       waiting: [expect.stringMatching(look)],
@@ -104,7 +104,7 @@ it.each([
   );
 });
 
-it('what goes on for ever by itself, such as a resync, is not waited for', async () => {
+it('a repeated action without end, such as a resync, is not waited for', async () => {
   await using cluster = await startCluster({ objects: [quota, ...content()] });
   await cluster.clock.advance(20 * 60_000);
   const before = cluster.clock.now();
@@ -145,7 +145,7 @@ describe('what a controller failed to do', () => {
     });
   });
 
-  it('API-361 is tried again by itself after a conflict; what is only looked at again draws no time from that', async () => {
+  it('API-361 is tried again by itself after a conflict; a repeated check of the others draws no time from that', async () => {
     await using cluster = await startCluster({ objects: [quota, ...content([finalizer])] });
     await cluster.settled({ advanceMs: 60_000 });
     const rival = cluster.clientAs('rival');

@@ -69,7 +69,7 @@ describe('a cluster that starts from a snapshot', () => {
     expect(new Set(uids).size).toBe(4);
   });
 
-  it('tells the same story for the same seed', async () => {
+  it('gives the same history for the same seed', async () => {
     const snapshot = await taken();
     const stories: string[] = [];
     for (let round = 0; round < 2; round++) {
@@ -83,7 +83,7 @@ describe('a cluster that starts from a snapshot', () => {
     expect(stories[1]).toBe(stories[0]);
   });
 
-  it('tells a slip in a name from an owner that came with the snapshot', async () => {
+  it('distinguishes a wrong name from an owner that came with the snapshot', async () => {
     await using cluster = await startCluster({ from: await taken() });
     await assertNotOwnedBy(cluster, owner, configMap('owner'));
     await expect(assertNotOwnedBy(cluster, owner, configMap('ownr'))).rejects.toThrow('was ever there');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startCluster } from '../../src/testing/testing.ts';
 import { dependent, owner, tree } from './tree.ts';
 
-it('COL-102 COL-101 a paused cluster goes one write at a time, each state in between can be looked at, and settled() runs on', async () => {
+it('COL-102 COL-101 a paused cluster goes one write at a time, each state in between can be read, and settled() runs on', async () => {
   await using cluster = await startCluster({ objects: tree() });
   cluster.pause();
   await cluster.client.delete(owner, { propagationPolicy: 'Foreground' });

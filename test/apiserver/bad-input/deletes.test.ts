@@ -16,7 +16,7 @@ import {
 
 const rig = new BadInputServer();
 
-/** Of one object, of a collection that has it, and of a custom resource: the options mean the same to all. */
+/** A delete of one object, of a collection that has it, and of a custom resource: the options mean the same to all. */
 const targets = [
   ['one object', WITNESS],
   ['a collection', configMaps],

@@ -153,7 +153,7 @@ describe('API-194 JSON patches', () => {
     ],
   ]);
 
-  it('API-199 Warn tells the same and goes on', async () => {
+  it('API-199 Warn reports the same and goes on', async () => {
     const { status, headers } = await rig.server.request('PATCH', `${WITNESS}?dryRun=All`, {
       body: '[{"op":"add","path":"/data/x","value":"y","from":"","vlaue":1}]',
       headers: { 'content-type': 'application/json-patch+json' },

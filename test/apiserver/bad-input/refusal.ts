@@ -14,7 +14,7 @@ import {
  */
 
 export interface BadRequest {
-  /** POST unless told otherwise. */
+  /** POST unless given. */
   readonly method?: string;
   readonly target: string;
   /** A value other than text and bytes is sent as JSON. */
@@ -24,7 +24,7 @@ export interface BadRequest {
 
 export interface Refusal {
   readonly code: number;
-  /** Absent: the untyped 500 of section 4. */
+  /** Absent: the untyped 500, which has no reason. */
   readonly reason?: string;
   readonly message: string | RegExp;
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../src/apiserver/test/test-server.ts';
 import { FakeClock } from '../../../src/base/time/fake-clock.ts';
 
-/** What client-go and kubectl do, as sequences of requests (sections 26 and 27). */
+/** The requests of client-go and kubectl, in their order. */
 
 let clock: FakeClock;
 let server: TestServer;

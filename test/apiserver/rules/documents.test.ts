@@ -223,7 +223,7 @@ describe('OpenAPI', () => {
     }
   });
 
-  it('API-416 the document of namespaces tells that fields are validated', async () => {
+  it('API-416 the document of namespaces says that fields are validated', async () => {
     const { paths } = await document<Document>('/openapi/v3/api/v1');
     expect(paths['/api/v1/namespaces/{name}']?.['patch']).toMatchObject({
       'x-kubernetes-group-version-kind': { group: '', version: 'v1', kind: 'Namespace' },

@@ -81,7 +81,7 @@ describe('impersonation', () => {
     ]);
   });
 
-  it('API-376 who may be a node or an account for one verb only is nobody else, and does nothing else as him', async () => {
+  it('API-376 a user who may impersonate a node or an account for one verb only gets no other identity, and no other verb', async () => {
     const rules: Record<string, readonly string[]> = {
       'impersonate-on:serviceaccount:list': ['configmaps'],
       'impersonate:serviceaccount': ['ns/robot'],

@@ -105,11 +105,11 @@ describe('API-074 API-075 generation', () => {
     Namespace: {},
   };
 
-  /** Who reads slices finds them by their labels, so Kubernetes counts these as part of what is asked for. */
+  /** Readers find slices by their labels, so Kubernetes counts these as part of the specification. */
   const LABELS_COUNT: ReadonlySet<string> = new Set(['EndpointSlice']);
 
   it.each(builtin.filter(({ kind }) => kind in changes).map((sample) => [sample.kind, sample] as const))(
-    'of a %s',
+    'rises or stays for a %s',
     async (kind, sample) => {
       const { generation: rule } = infoOf(sample);
       const counted = rule === 'spec';
@@ -191,7 +191,7 @@ describe('API-080 nulls and unknown fields', () => {
     expect(json).not.toHaveProperty('data');
   });
 
-  it('an unknown field of metadata is refused, told of, or passed over', async () => {
+  it('an unknown field of metadata is refused, reported, or passed over', async () => {
     const body = {
       metadata: {
         name: 'b',

@@ -238,7 +238,7 @@ describe('errors', () => {
     expect(headers['retry-after']).toBe('1');
   });
 
-  it('API-043 what is gone is told by a Status with its uid', async () => {
+  it('API-043 a Status with the uid reports a deleted object', async () => {
     const made = await server.post(deployments, {
       metadata: { name: 'gone' },
       spec: {

@@ -32,7 +32,7 @@ const withStatus = samples.filter(({ kind }) =>
 
 describe('API-330 status', () => {
   it.each(withStatus.map((sample) => [sample.kind, sample] as const))(
-    'of a %s: spec stays, metadata is stored',
+    'update for a %s: spec stays, metadata is stored',
     async (_kind, { collection, object }) => {
       await server.post(collection, object);
       const target = `${collection}/${object.metadata?.name}`;
@@ -96,7 +96,7 @@ describe('API-331 API-332 scale', () => {
     ['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController'].includes(kind),
   );
   it.each(scalable.map((sample) => [sample.kind, sample] as const))(
-    'of a %s',
+    'is read and written for a %s',
     async (_kind, { collection, object }) => {
       const { json: parent } = await server.post(collection, object);
       const target = `${collection}/${object.metadata?.name}/scale`;

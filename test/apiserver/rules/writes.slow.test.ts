@@ -62,7 +62,7 @@ describe('API-151 the order of work', () => {
     expect(validating).toEqual(['validate', 'CREATE', json.metadata?.name, { ...json, metadata }]);
   });
 
-  it('what mutating admission adds is merged and judged like what the client sent', async () => {
+  it('additions of mutating admission are merged and judged like fields that the client sent', async () => {
     const adding = await startTestServer({
       admission: [
         recording([], (object) => {
@@ -82,7 +82,7 @@ describe('API-151 the order of work', () => {
     expect((await adding.get(`${configMaps}/bad`)).status).toBe(404);
   });
 
-  it('what is invalid never reaches validating admission, and what that refuses is not stored', async () => {
+  it('an invalid object never reaches validating admission, and an object that validating admission refuses is not stored', async () => {
     const seen: unknown[] = [];
     const refusing: AdmissionPlugin = {
       name: 'Refusing',

@@ -9,7 +9,7 @@ export const OWNER = 'web';
 const ownerRef = { gvr: configMap.gvr, namespace: NAMESPACE, name: OWNER };
 const dependents = { gvr: secret.gvr, namespace: NAMESPACE };
 
-/** What was read of the owner before something is adopted; nothing when it may not adopt. */
+/** The owner as it was read before a dependent is adopted; undefined when it may not adopt. */
 export interface Look {
   readonly owner: KubeObject;
 }
@@ -48,7 +48,7 @@ export class Adopter {
     return adopted;
   }
 
-  /** Makes a dependent for an owner as it was seen, which is not looked at again (window C). */
+  /** Makes a dependent for an owner as it was read before, without another read (window C). */
   async create(name: string, { owner }: Look): Promise<void> {
     const metadata = { name, ownerReferences: [controllerOf(owner)] };
     await this.#client.create(dependents, { apiVersion: 'v1', kind: secret.kind, metadata });

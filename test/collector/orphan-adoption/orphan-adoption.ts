@@ -18,13 +18,13 @@ const WINDOWS = [
   'B',
   /** A stale controller makes a dependent of an owner that is gone. */
   'C',
-  /** Of one read several are adopted, and the owner goes in between. */
+  /** The adopter adopts several after one read, and the owner is deleted in between. */
   'D',
 ] as const;
 export type Window = (typeof WINDOWS)[number];
 
 export interface OrphanAdoptionOptions {
-  /** Of everything random; 1 unless given. */
+  /** Seed of everything random; 1 unless given. */
   readonly seed?: number;
   readonly rounds: number;
   /** As {@link CollectorPlan}; Kubernetes has neither. */
@@ -122,7 +122,7 @@ class Rounds {
       await this.#cluster.wait(this.#adopter.create(made, look));
       this.late++;
     }
-    // At once, so that the next owner has the name while the collector still looks at what refers to the last one.
+    // Created at once, so that the next owner has the name while the collector still processes the references to the last one.
     await this.#create(configMap.kind, OWNER);
     await this.#rest();
     const makes = ['B', 'C', 'D'].includes(window);

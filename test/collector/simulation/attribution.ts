@@ -8,8 +8,8 @@ interface UnderWay {
 }
 
 /**
- * Who makes a change: whose request about this key, or about a collection that has it, the server is working on at that
- * moment. Stands directly before the server, so that a request whose sender has given up still counts.
+ * Finds the author of a change: the client whose request about this key, or about a collection that has it, the server is working on at
+ * that moment. Stands directly before the server, so that a request whose sender has given up still counts.
  */
 export class Attribution {
   readonly #byKey = new Map<string, UnderWay>();
@@ -31,7 +31,7 @@ export class Attribution {
     };
   }
 
-  /** `server`: nobody asked for it. `both`: it can not be told. */
+  /** `server`: no client asked for it. `both`: collector and client asked for it at the same time. */
   of(key: string): Actor | 'both' | 'server' {
     const own = this.#byKey.get(key);
     const collection = this.#byKey.get(key.slice(0, key.lastIndexOf('/')));

@@ -13,14 +13,14 @@ export const HOLD = 'x.io/hold';
 /** Whoever changes things in the cluster, one request after the other. */
 export class Clients {
   readonly #client: RestClient;
-  /** What was ever created at a place, oldest first: owners to refer to, whether they are still there or not. */
+  /** All objects that were ever created at a place, oldest first: owners to refer to, whether they still exist or not. */
   readonly #made = new Map<PlaceText, KubeObject[]>();
 
   constructor(client: RestClient) {
     this.#client = client;
   }
 
-  /** What became of it: `done`, or the reason why it could not be. */
+  /** Returns the result: `done`, or the reason why the step was not possible. */
   async do(step: ClientStep): Promise<string> {
     try {
       return (await this.#do(step)) ?? 'done';

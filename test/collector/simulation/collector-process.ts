@@ -26,7 +26,7 @@ export interface CollectorProcessOptions {
 /** So short that histories come to rest soon. */
 const RETRY_CAP_MS = 2000;
 
-/** One process of the collector, from its start to its end. */
+/** One process of the collector, from its start until it stops. */
 export class CollectorProcess {
   readonly collector: GarbageCollector;
   readonly network: Network;
@@ -120,7 +120,7 @@ export class CollectorProcess {
     this.network.fail('dead');
     this.#term?.end.abort(new LeaseLostError('another one has it'));
     this.#stopping.abort();
-    // What becomes of it is nobody's business any more.
+    // A dead process is not awaited any more.
     this.#done.catch(() => {});
   }
 }

@@ -19,7 +19,7 @@ export class Coverage {
     for (const [label, count] of counts) this.counts.set(label, (this.counts.get(label) ?? 0) + count);
   }
 
-  /** What never occurred although it can. */
+  /** The labels that never occurred although they can. */
   get missing(): string[] {
     return this.#expected.filter((label) => !this.counts.has(label));
   }
@@ -31,7 +31,7 @@ export class Coverage {
   }
 }
 
-/** Of decisions: what a history can not lead to, or as good as never does, and why. */
+/** Decisions that a history cannot lead to, or as good as never does, and why. */
 const NOT_HERE: Readonly<Record<string, string>> = {
   ignoredResource: 'no resource is ignored but events, which nobody deletes here',
   deleteAccepted: 'told as the decision that led to it',

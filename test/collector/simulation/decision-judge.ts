@@ -5,9 +5,9 @@ import type { Judge } from './judge.ts';
 import { isTerminating, type StoredObjects } from './stored-objects.ts';
 
 /**
- * What a collector says when it decides, held against what is there. Only what can not be otherwise again is looked at: who is gone, or
- * on the way, stays so, however late the collector says it. Unless a server is restored: then a graph that does not know yet may show
- * somebody on the way for a while.
+ * Returns the claims of a decision that contradict the real objects. It checks only facts that stay true: an object that is gone or
+ * terminating stays so, however late the collector says it. A restored server is the exception: then a graph that does not know of the
+ * restore yet may show an object as terminating for a while.
  */
 export function wrongClaims(
   { uid, reason, actions }: Decision,

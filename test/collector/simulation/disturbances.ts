@@ -2,7 +2,7 @@ import type { Random } from '../../../src/base/random/random.ts';
 import type { CollectorPlan, FaultStep, Step, StreamStep } from './plan.ts';
 import type { PlanStyle } from './plan-style.ts';
 
-/** What goes wrong in a history, beside its clients. */
+/** The disturbances of a history, beside its clients. */
 export class Disturbances {
   readonly #random: Random;
   readonly #style: PlanStyle;
@@ -60,7 +60,7 @@ export class Disturbances {
     return [end];
   }
 
-  /** What falls between two things that clients do. */
+  /** Returns the steps between two steps of clients. */
   between(): Step[] {
     switch (this.#random.integer(8)) {
       case 0:
@@ -123,7 +123,7 @@ export class Disturbances {
     ];
   }
 
-  /** What the collector does next takes longer than what clients do meanwhile. */
+  /** The next requests of the collector take longer than the steps of clients meanwhile. */
   slow(): FaultStep {
     const random = this.#random;
     const on = random.pick(['read', 'delete', 'patch', 'write', 'write', 'intake'] as const);

@@ -1,4 +1,4 @@
-/** What went wrong, without the names and numbers of this one history: shrinking must not slip from one fault to another. */
+/** Returns the kind of a failure, without the names and numbers of this one history: shrinking must not slip from one fault to another. */
 export function failureKind(wrong: readonly string[]): string {
   const first = (wrong[0] ?? '').split('\n')[0] ?? '';
   return first

@@ -22,7 +22,7 @@ const MAX_STEPS = 120;
 /** Mean lengths; most histories are short, because short ones are cheap, and shrink to the same. */
 const LENGTHS = [2, 3, 3, 4, 4, 5, 6, 6, 9, 14, 40];
 
-/** What mostly happens to nothing before anything is there. */
+/** Steps that mostly have no effect before objects exist. */
 const NEEDS_OBJECTS: ReadonlySet<Choice> = new Set(['delete', 'refer', 'finalizers', 'label', 'fault']);
 
 const isDefined = (kind: string): boolean => kindNamed(kind).origin === 'defined';

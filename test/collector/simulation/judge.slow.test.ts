@@ -39,7 +39,7 @@ const patch = async (metadata: object): Promise<void> => {
   const body = { metadata: { uid, ...metadata } };
   await cluster.wait(rogue.patch(at, { type: 'application/merge-patch+json', body }));
 };
-/** The server has told this one that it is of a version that reads options in a query, or of one that may not. */
+/** A client to which the server has reported a version that reads options in a query, or one that may not. */
 const rogueTold = async (says: VersionName): Promise<RestClient> => {
   const client = new RestClient({ transport: cluster.connect({ says }), clock: cluster.clock, userAgent: 'collector' });
   await cluster.wait(client.request({ method: 'GET', path: '/version' }).catch(() => {}));
@@ -114,7 +114,7 @@ describe('the judge finds', () => {
     },
   );
 
-  it('COL-150 options in the query before the server has told its version', async () => {
+  it('COL-150 options in the query before the server has reported its version', async () => {
     await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Background' });
     const { uid = '', resourceVersion = '' } = (await owned()).metadata ?? {};
     const transport = cluster.connect({ says: '1.36', refusals: 1 });
@@ -174,7 +174,7 @@ describe('the judge finds', () => {
     expect(cluster.judge.wrong).toEqual([expect.stringContaining('lost its reference to ConfigMap default/owner')]);
   });
 
-  it.each(['finalizers', 'labels'] as const)('what the collector has no business with: %s', async (field) => {
+  it.each(['finalizers', 'labels'] as const)('a change that the collector may not make: %s', async (field) => {
     await act({ do: 'hold', at: 'Secret/default/owned' });
     await patch(field === 'finalizers' ? { finalizers: null } : { labels: { a: 'b' } });
     expect(cluster.judge.wrong).toEqual([expect.stringContaining(field.slice(0, -1))]);
@@ -193,7 +193,7 @@ describe('the judge finds', () => {
     expect(new Set(cluster.judge.wrong.map((wrong) => wrong.includes(found)))).toEqual(new Set([true]));
   });
 
-  it('COL-127 an owner that is let go before a dependent of another kind, unless its barrier gave up', async () => {
+  it('COL-127 an owner that is released before a dependent of another kind, unless its barrier gave up', async () => {
     await act({ do: 'delete', at: 'ConfigMap/default/owner', policy: 'Orphan' });
     const owner = { gvr: configMap.gvr, namespace: 'default', name: 'owner' };
     const { metadata } = await cluster.wait(cluster.client.get(owner));
@@ -275,7 +275,7 @@ describe('COL-106 of an owner that changed its mind the judge', () => {
     expect(cluster.judge.wrong[0]).toContain(found);
   });
 
-  it('accepts both, where news may be late', async () => {
+  it('accepts both, where events may be late', async () => {
     await changesItsMind();
     await patch({ ownerReferences: null });
     expect(cluster.judge.wrong).toEqual([]);
@@ -291,7 +291,7 @@ describe('COL-106 of an owner that changed its mind the judge', () => {
     expect(cluster.judge.wrong[0]).toContain('exists and does not wait any more');
   });
 
-  it('accepts both that late, where a partition may have kept the news away', async () => {
+  it('accepts both that late, where a partition may have kept the event away', async () => {
     await cluster.stop();
     await begin([], [{ do: 'partition', collector: 0, ms: 20_000 }]);
     await changesItsMind();
@@ -341,7 +341,7 @@ describe('designs/0011 of a server that was restored the judge', () => {
     expect(cluster.judge.wrong[1]).toContain('was deleted although its owner ConfigMap default/owner');
   });
 
-  it('COL-002 COL-120 finds what is let go although its owner does not orphan any more', async () => {
+  it('COL-002 COL-120 finds a dependent that is orphaned although its owner does not orphan any more', async () => {
     await undo(() => act({ do: 'delete', at: owner, policy: 'Orphan' }));
     await patch({ ownerReferences: null });
     expect(cluster.judge.wrong).toEqual([expect.stringContaining('does not wait any more')]);
@@ -391,7 +391,7 @@ describe('the judge accepts', () => {
     },
   );
 
-  it('what clients do, whatever it is', async () => {
+  it('every write of a client', async () => {
     await act({ do: 'hold', at: 'Secret/default/owned' });
     await act({ do: 'strip', at: 'Secret/default/owned' });
     await act({ do: 'deleteAll', kind: 'Secret', namespace: 'default', policy: 'Foreground' });

@@ -45,8 +45,8 @@ export interface JudgeOptions {
 const OWN_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
 
 /**
- * What really is in the store, change by change, and who did it. It judges each change at the very revision at which it
- * happened, so that nothing can come in between what it sees and what was done.
+ * Follows the real objects in the store, change by change, with the author of each change. It judges each change at the very revision at
+ * which it happened, so that no other change can come in between.
  */
 export class Judge {
   readonly wrong: string[] = [];
@@ -61,7 +61,10 @@ export class Judge {
   readonly #oldNews: JudgeOptions['oldNews'];
   readonly #now: () => number;
   readonly #barriers: boolean;
-  /** By uid of an owner: who was left behind when it was let go. Wrong unless its barrier gave up, which is told after the write. */
+  /**
+   * By uid of an owner: the dependents that still referred to it when its orphan finalizer was removed. They are an error unless its
+   * barrier gave up, which is reported after the write.
+   */
   readonly #leftBehind = new Map<string, string[]>();
   /** By uid: the revision at which an owner began to wait or to orphan, and at which references were last changed. */
   readonly #began = new Map<string, number>();
@@ -74,7 +77,7 @@ export class Judge {
   readonly #definedAt = new Map<string, number>();
   /** `<uid of the dependent> <reference>`: the collectors saw the owner go that this reference means. */
   readonly #seenToGo = new Set<string>();
-  /** What went with policy Orphan, by uid: a reference to other coordinates refers to nothing (COL-140, COL-241). */
+  /** The owners that were deleted with policy Orphan, by uid: a reference to other coordinates refers to nothing (COL-140, COL-241). */
   #orphaned = new Map<string, KnownObject>();
   /** By uid of what lives again since a restore: until when a collector may not have learnt that yet. */
   readonly #terminating = new Map<string, number>();
@@ -108,9 +111,9 @@ export class Judge {
   };
 
   /**
-   * The answer goes back to what is known now, as the server does whose backup is restored. What waited, or let go, only in what was undone
-   * is that for nobody any more: whoever has not learnt of the restore has seen that the server was away, and reads before it writes
-   * (designs/0011).
+   * The returned function restores the present knowledge, as the server does whose backup is restored. An owner that waited or orphaned
+   * only in the undone part of the history does so for no collector any more: a collector that has not learnt of the restore has seen that
+   * the server was away, and reads before it writes (designs/0011).
    */
   remember(): () => void {
     const objects = this.objects.copy();
@@ -137,7 +140,7 @@ export class Judge {
   /** It was being deleted, or gone, before the server was restored, and who has seen that may think so still. */
   readonly wasTerminating = (uid: string): boolean => this.#mayBeSeenAs(this.#terminating, uid);
 
-  /** What should not be there once everything has come to rest and nobody holds anything. */
+  /** The objects that should not exist once everything has come to rest and nothing is held. */
   leftovers(): string[] {
     const stuck = this.#stuck();
     return [...this.objects.values()]
@@ -154,7 +157,7 @@ export class Judge {
     const references = object.metadata.ownerReferences ?? [];
     return (
       isOutOfReach(object) ||
-      // Of an owner that was seen to go it is known, whatever became of its kind (COL-136, BETTER-15).
+      // An owner whose deletion was seen is known to be gone, whatever became of its kind (COL-136, BETTER-15).
       references.some((each) => !this.#isServed(each.kind) && !this.#seenToGo.has(`${object.uid} ${identityOf(each)}`))
     );
   }
@@ -220,7 +223,10 @@ export class Judge {
     return owner.namespace === '' || owner.namespace === namespace;
   }
 
-  /** Gone, or told to go (COL-001, COL-002, COL-113). The second half of a deletion was judged when it began. */
+  /**
+   * Judges a deletion when the object is removed or begins to terminate (COL-001, COL-002, COL-113). The second half of a deletion was
+   * judged when it began.
+   */
   #ended(key: string, object: KnownObject, now: KnownObject | undefined): void {
     if (isTerminating(object)) return;
     const who = this.#attribution.of(key);
@@ -250,7 +256,7 @@ export class Judge {
     }
   }
 
-  /** What the collector may change in an object: references to nothing, and its own two finalizers. */
+  /** Judges a change by the collector: it may remove references to nothing, and its own two finalizers. */
   #changed(key: string, before: KnownObject, now: KnownObject): void {
     if (this.#attribution.of(key) !== 'collector') return;
     if (!isDeepStrictEqual(foreignOf(before), foreignOf(now))) {
@@ -264,7 +270,7 @@ export class Judge {
     }
   }
 
-  /** What is being deleted is not deleted again, with a policy of ours (COL-095). */
+  /** The collector does not delete a terminating object again with a policy of its own (COL-095). */
   #deletedAgain(before: KnownObject, now: KnownObject): void {
     if (!isTerminating(before)) return;
     for (const finalizer of OWN_FINALIZERS) {
@@ -310,8 +316,8 @@ export class Judge {
         ({ uid, blockOwnerDeletion }) => uid === before.uid && (!released || blockOwnerDeletion === true),
       );
       const knownBefore = (this.#referredSince.get(object.uid) ?? 0) < (this.#began.get(before.uid) ?? 0);
-      // Without a barrier news of another resource may come later than the deletion (COL-10B, COL-127), even in the first
-      // answer of a watch. A barrier looks where dependents may be: with a namespaced owner in its namespace.
+      // Without a barrier an event of another resource may come later than the deletion (COL-10B, COL-127), even in the first answer of a
+      // watch. A barrier lists the places where dependents may be: with a namespaced owner its namespace.
       const inReach = before.namespace === '' || object.namespace === before.namespace;
       const toldInOrder = object.kind === before.kind;
       const lookedFor = !released && this.#barriers && inReach;
@@ -381,7 +387,7 @@ export class Judge {
   }
 }
 
-/** What counted when the backup was made, and of what came later only that it was so once. */
+/** The entries of the time of the backup; of later entries only the fact that they existed. */
 function undone(now: ReadonlyMap<string, number>, then: ReadonlyMap<string, number>): Map<string, number> {
   const once = [...now.keys()].map((uid) => [uid, Number.NEGATIVE_INFINITY] as const);
   return new Map([...once, ...then]);
@@ -391,7 +397,7 @@ function identityOf({ uid, name, kind, apiVersion }: OwnerReference): string {
   return `${uid} ${apiVersion} ${kind} ${name}`;
 }
 
-/** What the collector leaves alone: all metadata but its own, and finalizers of others (COL-003, COL-164). */
+/** The fields that the collector may not change: all metadata but its own, and finalizers of others (COL-003, COL-164). */
 function foreignOf({ metadata }: KnownObject): object {
   const { ownerReferences: _, finalizers, resourceVersion: _1, managedFields: _2, generation: _3, ...more } = metadata;
   const { deletionTimestamp: _4, deletionGracePeriodSeconds: _5, ...rest } = more;

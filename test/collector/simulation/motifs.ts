@@ -4,7 +4,7 @@ import type { PlanGround } from './plan-ground.ts';
 import type { PlanStyle } from './plan-style.ts';
 import { kindNamed } from './simulated-kinds.ts';
 
-/** What clients do one after the other, with a purpose; between the steps other things may happen. */
+/** Steps of clients one after the other, with a purpose; between the steps other things may happen. */
 export type Motif = (scene: Scene) => readonly Step[];
 
 export interface Scene {
@@ -113,7 +113,7 @@ const cycle: Motif = (scene) => {
   const places = names.map((name) => placeText({ kind, namespace, name }));
   const ownedBy = (index: number): OwnerPlan => ({ at: places.at(index - 1)!, block: true });
   const dropped = places.filter(() => random.integer(3) > 0);
-  // Who opens the cycle does not hear what has become of the object.
+  // The client that opens the cycle does not get the new state of the object.
   const untold = { do: 'fault', fault: 'successStatus', on: 'patch', kind, times: 1 } as const;
   return [
     ...places.map((at, index) => create(scene, at, index === 0 ? [] : [ownedBy(index)])),
@@ -124,7 +124,7 @@ const cycle: Motif = (scene) => {
   ];
 };
 
-/** Whoever deletes an object changes his mind. */
+/** A client deletes an object and then changes the policy. */
 const changeOfMind: Motif = (scene) => {
   const { at, owner } = pair(scene);
   const { random, ground } = scene;
@@ -165,7 +165,7 @@ const chain: Motif = (scene) => {
   ];
 };
 
-/** What has two owners loses them one after the other. */
+/** An object with two owners loses them one after the other. */
 const shared: Motif = (scene) => {
   const { at, owner } = pair(scene);
   const { random, ground } = scene;
@@ -182,7 +182,7 @@ const shared: Motif = (scene) => {
   ];
 };
 
-/** While an owner waits, or lets go, others come to refer to it. */
+/** While an owner waits or orphans, new dependents refer to it. */
 const lateDependent: Motif = (scene) => {
   const { at, owner } = pair(scene);
   const { random, ground } = scene;
@@ -225,13 +225,16 @@ const redefinition: Motif = (scene) => {
   ];
 };
 
-/** What is there when a backup is made, and what is done after it, to be undone. */
+/** Steps before a backup is made, and steps after it, which the restore undoes. */
 export interface Undone {
   readonly before: readonly Step[];
   readonly after: readonly Step[];
 }
 
-/** An owner goes in some way, or lets go, or waits, with what depends on it; some of it is under way already when the backup is made. */
+/**
+ * An owner is deleted in some way, or orphans, or waits, together with its dependents; some of it is under way already when the backup is
+ * made.
+ */
 export function pickUndone(scene: Scene): Undone {
   const { at, owner } = pair(scene);
   const { random, ground } = scene;

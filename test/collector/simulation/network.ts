@@ -39,7 +39,7 @@ export interface NetworkOptions {
   /** Absent: the right cluster answers each request, with the truth. */
   readonly lies?: Lies | undefined;
   readonly onRequest: (request: HttpRequest) => void;
-  /** Told of each exchange that is over; 0: there was no answer. */
+  /** Called for each exchange that is over; 0: there was no answer. */
   readonly onAnswer: (request: HttpRequest, status: number) => void;
   readonly onFault: (fault: FaultName) => void;
 }
@@ -52,7 +52,33 @@ export interface Armed {
   strike(request: Pick<HttpRequest, 'method' | 'target'>): FaultName | undefined;
 }
 
-/** What lies between one process of the collector and the server. */
+/** Faults that wait for their requests. */
+export class ArmedFaults implements Armed {
+  readonly #waiting: { readonly step: FaultStep; readonly resource: string | undefined; left: number }[] = [];
+
+  arm(step: FaultStep, resource: string | undefined): void {
+    this.#waiting.push({ step, resource, left: step.times });
+  }
+
+  clear(): void {
+    this.#waiting.length = 0;
+  }
+
+  /** The first that is meant for this request. */
+  strike({ method, target }: Pick<HttpRequest, 'method' | 'target'>): FaultName | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    const request = classify(method, target);
+    const index = this.#waiting.findIndex(
+      ({ step, resource }) => isOfClass(request, step.on) && (resource === undefined || resource === request.resource),
+    );
+    const entry = this.#waiting[index];
+    if (entry === undefined) return undefined;
+    if (--entry.left === 0) this.#waiting.splice(index, 1);
+    return entry.step.fault;
+  }
+}
+
+/** The network between one process of the collector and the server. */
 export class Network {
   readonly #options: NetworkOptions;
   readonly #streams = new Set<WatchStream>();
@@ -240,7 +266,7 @@ function isResumed({ target }: HttpRequest): boolean {
   return target.includes('watch=true') && !target.includes('sendInitialEvents=true');
 }
 
-/** What was slow on its way to a server that is gone does not reach the one that is there then. */
+/** A request that was slow on its way to a server that has stopped does not reach the next server. */
 function whileItLasts(stay: Stay, next: Send): Send {
   return (request) => {
     stay.mustLast();
@@ -248,7 +274,7 @@ function whileItLasts(stay: Stay, next: Send): Send {
   };
 }
 
-/** Leases are what tells of a restore where nothing else of kube-apiserver's own has changed: what is missed of them is not this test's. */
+/** Leases stay undisturbed unless they are named: their events show a restore when no other resource of kube-apiserver has changed. */
 function isDisturbed(stream: WatchStream, resource: string | undefined): boolean {
   return resource === undefined ? stream.resource !== LEASES.gvr.resource : stream.resource === resource;
 }

@@ -5,7 +5,7 @@ import type { Step } from './plan.ts';
 const latency = { oneIn: 0, maxMs: 0 };
 const undisturbed = actsOnOldNewsForMs({ latency, steps: [] });
 
-describe('how long old news may be acted upon', () => {
+describe('how long a collector may act upon an old fact', () => {
   it('is no minute where nothing is disturbed, whatever clients do and however long it takes', () => {
     const steps: Step[] = [
       { do: 'create', at: 'ConfigMap/default/a' },

@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const QUESTION_MS = 20_000;
 /** Pauses of a monitor after a lie, and one more list, ms. */
 const LIED_TO_MS = 200_000;
-/** Between two looks at discovery, by which it is told what there is, ms. */
+/** The interval between two reads of discovery, which shows the served resources, ms. */
 const DISCOVERY_MS = 31_000;
 /**
  * Where nothing is disturbed: the time limit of a barrier, the waits of one decision between its tries, and a slow exchange of a
@@ -27,9 +27,9 @@ export function exchangeMs({ oneIn, maxMs }: Plan['latency']): number {
 }
 
 /**
- * How long after something has ceased to be so a collector may still act upon it, at most, ms: as if all that the plan has go wrong came
- * one after the other, each when the news was about to arrive. What watches deliver late, piece by piece, is not in it: that is `lagMs`
- * for each change that was told before.
+ * Returns how long after a fact has changed a collector may still act upon the old one, at most, ms: as if all disturbances of the plan
+ * came one after the other, each when the event was about to arrive. The lag of watches is not in it: that is `lagMs` for each change that
+ * was sent before.
  */
 export function actsOnOldNewsForMs({ latency, steps }: Pick<Plan, 'latency' | 'steps'>): number {
   const decisionMs = EXCHANGES * Math.min(IN_LINE * exchangeMs(latency), REQUEST_GIVEN_UP_MS);
@@ -43,7 +43,7 @@ function disturbedForMs(step: Step): number {
       return step.times * (ofIntake ? INTAKE_GIVEN_UP_MS + LONGEST_PAUSE_MS : REQUEST_GIVEN_UP_MS);
     }
     case 'stream':
-      // What was missed is not known any more: it is refused once, and asked for anew.
+      // Missed events are lost: the watch is refused once, and the monitor lists anew.
       return (step.ms ?? 0) + (step.stream === 'gone' ? 2 : 1) * LONGEST_PAUSE_MS;
     case 'partition':
       return step.ms + LONGEST_PAUSE_MS;

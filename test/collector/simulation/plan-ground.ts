@@ -94,7 +94,7 @@ export class PlanGround {
     return owners;
   }
 
-  /** What an object here may refer to, in some way. */
+  /** An owner that an object here may refer to, in some way. */
   owner(at: PlaceText): OwnerPlan {
     const { namespace } = placeOf(at);
     const near = this.#made.filter((made) => ['', namespace].includes(placeOf(made).namespace));

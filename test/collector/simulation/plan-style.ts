@@ -9,7 +9,7 @@ import {
   type StreamFaultName,
 } from './plan.ts';
 
-/** What a generator does next. */
+/** The next step of a generator. */
 export type Choice =
   | 'create'
   | 'delete'
@@ -24,8 +24,8 @@ export type Choice =
   | 'motif';
 
 /**
- * What one history is made of, and how often. Each seed has a style of its own, in which much is missing (swarm testing): where
- * everything may happen, what goes together hardly ever does.
+ * The steps of one history, and how often each comes. Each seed has a style of its own, in which much is missing (swarm testing): if
+ * everything may happen, two rare steps hardly ever come together.
  */
 export interface PlanStyle {
   readonly choices: readonly (readonly [Choice, number])[];
@@ -35,7 +35,7 @@ export interface PlanStyle {
   readonly faults: readonly FaultName[];
   readonly requests: readonly RequestClass[];
   readonly streams: readonly StreamFaultName[];
-  /** Of references: how many block, and how many mean something else than what they should; 0 to 1. */
+  /** Shares of references, 0 to 1: how many block, and how many name a wrong owner. */
   readonly blocking: number;
   readonly odd: number;
   /** Between two beats of a motif: how often something comes in between; 0 to 1. */

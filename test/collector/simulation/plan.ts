@@ -9,15 +9,15 @@ export interface Plan {
   /** Names out of {@link KINDS}: what the server serves from the start. */
   readonly kinds: readonly string[];
   readonly collectors: readonly CollectorPlan[];
-  /** What each request of a collector may take on its way, fake milliseconds. */
+  /** Latency of each request of a collector, fake milliseconds. */
   readonly latency: LatencyPlan;
   /**
-   * What `/version` says to the processes of collectors, in the order in which they start; the last to all that start later. A
-   * server that says nothing unless given.
+   * The answers of `/version` to the processes of collectors, in the order in which they start; the last one goes to all that start later.
+   * The server reports no version unless given.
    */
   readonly versions?: readonly VersionPlan[] | undefined;
   readonly steps: readonly Step[];
-  /** What is looked at once everything rests: as it is; after one more look at discovery; after everything was deleted. */
+  /** The state that is judged once everything rests: as it is; after one more read of discovery; after everything was deleted. */
   readonly end: 'rest' | 'resync' | 'empty';
 }
 
@@ -59,7 +59,7 @@ export interface LatencyPlan {
   /** One in so many requests is slow; 0: none. */
   readonly oneIn: number;
   readonly maxMs: number;
-  /** What a watch tells comes up to so much later; at once unless given. */
+  /** Delay of the events of a watch, at most; none unless given. */
   readonly lagMs?: number;
 }
 
@@ -80,7 +80,7 @@ export interface OwnerPlan {
 
 export type Policy = 'Background' | 'Foreground' | 'Orphan' | 'none';
 
-/** What clients do; each is one request, or a read and a write that names the version read. */
+/** Steps of clients; each is one request, or a read and a write that names the version read. */
 export type ClientStep =
   | {
       readonly do: 'create';
@@ -103,7 +103,7 @@ export type ClientStep =
 /** `hold` is somebody's who gives it up in the end. */
 export type FinalizerName = 'hold' | 'foregroundDeletion' | 'orphan';
 
-/** What goes wrong with the requests of the collectors; from now on, for the next so many that match. */
+/** Faults of the collectors' requests; from now on, for the next so many that match. */
 export interface FaultStep {
   readonly do: 'fault';
   readonly fault: FaultName;
@@ -139,7 +139,7 @@ export const FAULTS = [
   'pathNotFound',
   'namelessNotFound',
   'otherNotFound',
-  /** Of a write: not found is something else of the same name, by somebody who stands before it. */
+  /** 404 for a write: the named object is another one of the same name, because a proxy in front of the server answers. */
   'sameNameNotFound',
   /** 200, with something that is no object. */
   'emptyObject',
@@ -149,7 +149,7 @@ export const FAULTS = [
 ] as const;
 export type FaultName = (typeof FAULTS)[number];
 
-/** What happens to watches of a kind, or to all. */
+/** Faults of watches of a kind, or of all. */
 export interface StreamStep {
   readonly do: 'stream';
   readonly stream: StreamFaultName;
@@ -167,14 +167,14 @@ export const STREAM_FAULTS = [
   'gone',
   /** 410 in the stream itself. */
   'errorEvent',
-  /** What comes next waits, while other resources go on. */
+  /** The next events wait, while other resources go on. */
   'hold',
-  /** What comes next comes twice. */
+  /** The next event comes twice. */
   'repeat',
 ] as const;
 export type StreamFaultName = (typeof STREAM_FAULTS)[number];
 
-/** What happens to the processes. `collector` is an index into {@link Plan.collectors}. */
+/** Steps of the processes. `collector` is an index into {@link Plan.collectors}. */
 export type ProcessStep =
   /** As by SIGKILL: what it had sent is carried out, nobody waits for it. */
   | { readonly do: 'crash'; readonly collector: number }
@@ -187,7 +187,7 @@ export type ProcessStep =
   /** It reaches nobody for a while. */
   | { readonly do: 'partition'; readonly collector: number; readonly ms: number };
 
-/** What happens to the server, for all that reach it. */
+/** Steps of the server, for all its clients. */
 export type ServerStep =
   /** All that is stored is remembered, and what was remembered before no more. */
   | { readonly do: 'backup' }
@@ -200,7 +200,7 @@ export type ServerStep =
       readonly do: 'restore';
       readonly awayMs: number;
       readonly bump: boolean;
-      /** A watch from a version that is still to come is refused with 504; unless given it is answered, and told nothing until then. */
+      /** A watch from a version that is still to come is refused with 504; unless given it is answered, and gets nothing until then. */
       readonly watches?: 'refused';
     };
 

@@ -8,8 +8,8 @@ export interface ClassifiedRequest {
   readonly resource: string;
 }
 
-/** The path of a target, and the plural name and the object that it names. */
-export function placeOf(target: string): { path: string; resource: string; name: string | undefined } {
+/** The purpose of a collector's request. */
+export function classify(method: string, target: string): ClassifiedRequest {
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   const parts = path.split('/').slice(1);

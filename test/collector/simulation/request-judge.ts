@@ -14,9 +14,9 @@ interface Preconditions {
 /** Where the options of a DELETE stand. */
 export type OptionsPlace = 'body' | 'query';
 
-/** What a collector may ask for, whatever becomes of it (COL-003, COL-150, COL-165). */
+/** Judges the requests of a collector by the rules for all of them, whatever their answer is (COL-003, COL-150, COL-165). */
 export class RequestJudge {
-  /** Of the deletions that the server has seen. */
+  /** Where the deletions that the server has seen had their options. */
   readonly optionsSeenIn = new Set<OptionsPlace>();
   readonly #wrong: string[];
 
@@ -24,7 +24,10 @@ export class RequestJudge {
     this.#wrong = wrong;
   }
 
-  /** The server is about to see it. `queryIsRead`: who sends it was told that the server reads the options of a DELETE there. */
+  /**
+   * The server is about to see the request. `queryIsRead`: the server has reported to the sender a version that reads the options of a
+   * DELETE there.
+   */
   readonly sees = (request: HttpRequest, queryIsRead: boolean): void => {
     const { method, target } = request;
     if (method === 'GET' || target.includes('/events')) return;
@@ -64,7 +67,7 @@ export function preconditionsOf(request: HttpRequest): Preconditions & { readonl
   };
 }
 
-/** A custom resource is not told from what an extension server serves, which may be of any age. */
+/** A custom resource looks the same as a resource of an extension server, which may be of any age. */
 function isServedByKubeApiserver({ target }: HttpRequest): boolean {
   return BUILTIN_PATHS.some((path) => target.startsWith(path));
 }

@@ -3,14 +3,14 @@ import type { Disturbances } from './disturbances.ts';
 import { pickUndone, type Scene } from './motifs.ts';
 import type { Step } from './plan.ts';
 
-/** Of histories: one in so many has a server that is restored from a backup. */
+/** One in so many histories has a server that is restored from a backup. */
 export const RESTORES_ONE_IN = 30;
 
 const AWAY_MS = [1, 1000, 5000, 40_000];
 
 export interface RestoreScene extends Scene {
   readonly disturbances: Disturbances;
-  /** What else clients and the network do. */
+  /** Other steps of clients and the network. */
   readonly more: () => readonly Step[];
 }
 
@@ -31,7 +31,7 @@ export function restoreSteps(scene: RestoreScene): Step[] {
   return [...steps, ...afterwards(scene)];
 }
 
-/** What is under way when the server goes away: nothing, what is slow, or what has just been begun. */
+/** The steps before the server goes away: none, slow requests, or requests that have just begun. */
 function untilRestore(scene: RestoreScene, undone: readonly Step[]): Step[] {
   const { random, more } = scene;
   const steps = [...undone];

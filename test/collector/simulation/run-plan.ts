@@ -13,9 +13,9 @@ import { type ClusterBackup, isQuiet, SimulatedCluster } from './simulated-clust
 import { KINDS, kindNamed, LEASES } from './simulated-kinds.ts';
 
 export interface Outcome {
-  /** What is wrong with the history; empty when nothing is. */
+  /** The errors in the history; empty when there are none. */
   readonly wrong: readonly string[];
-  /** What occurred, such as `fault twice` or `reason ownersAbsent`. */
+  /** The labels that occurred, such as `fault twice` or `reason ownersAbsent`. */
   readonly covered: ReadonlySet<string>;
   /** Everything that happened, in order; empty unless asked for. */
   readonly trace: readonly string[];
@@ -169,9 +169,9 @@ class PlanRun implements Outcome {
   }
 
   /**
-   * Whoever watches what may not be kube-apiserver's own watches something of that too, and is told of a change before the restore: in a
-   * real cluster there is one every few seconds. Of the other resources alone a version that goes backwards is not noticed, because they
-   * may be of a server that counts as it likes (designs/0011).
+   * Renews the leases before the restore, so that each collector that watches resources of unknown servers also gets an event of
+   * kube-apiserver's own: in a real cluster there is one every few seconds. In the other resources alone a version that goes backwards is
+   * not noticed, because they may be of a server with its own way of counting (designs/0011).
    */
   async #seeLeases(): Promise<boolean> {
     const { clock } = this.#cluster;
@@ -397,7 +397,7 @@ class PlanRun implements Outcome {
       if (process === undefined) continue;
       const { nodes, gone, references, nameBytes, unlisted } = process.collector.consistency.counts;
       const acts = this.#plan.collectors[index]?.role === 'always' || process.leads;
-      // Who stands by reads nothing, and keeps what a list lacked and something referred to (designs/0021-what-a-list-lacks.md).
+      // A standby reads nothing, and keeps objects that a list lacked and to which something referred (designs/0021-what-a-list-lacks.md).
       if (!acts && unlisted > 0) continue;
       if (nodes === left && gone + references === 0 && (left > 0 || nameBytes === 0)) continue;
       const rest = `${nodes} nodes, ${gone} tombstones, ${references} references and ${nameBytes} bytes of names`;
@@ -438,7 +438,7 @@ class PlanRun implements Outcome {
     return this.#allWatched() && this.#processes.every((process) => process?.collector.atRest !== false);
   }
 
-  /** Of those that decide: who stands by keeps what others do. */
+  /** True if a process that decides has work left; a standby keeps the work for the leader. */
   #isWorkLeft(): boolean {
     return this.#processes.some(
       (process, index) =>
@@ -448,7 +448,7 @@ class PlanRun implements Outcome {
 
   #allWatched(): boolean {
     const wanted = this.#cluster.watchable.join(' ');
-    // Who asks a restored server to go on from what it has not come to yet has still to find out.
+    // A collector has not learnt of the restore yet while its watch waits for a version that the restored server has not reached.
     if (this.#cluster.isSilent) return false;
     return this.#processes.every((process) => {
       if (process === undefined) return true;

@@ -20,7 +20,7 @@ export class ServerPresence {
   }
 }
 
-/** From one start of the server to its end: what connects to it lasts no longer. */
+/** One run of the server, from its start until it stops: its connections last no longer. */
 export class Stay {
   #over = false;
   readonly #atEnd = new Set<() => void>();
@@ -31,7 +31,7 @@ export class Stay {
     this.#atEnd.clear();
   }
 
-  /** Returns how not to be told. */
+  /** Returns a function that removes the listener. */
   onEnd(listener: () => void): () => void {
     this.#atEnd.add(listener);
     return () => void this.#atEnd.delete(listener);

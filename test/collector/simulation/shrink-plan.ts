@@ -68,7 +68,7 @@ class Search<P extends PlanOfSteps> {
     }
   }
 
-  /** What is simpler is said of the plan as it is by then: of an earlier one it would bring back what was left out. */
+  /** The candidates are made from the plan as it is now: those of an earlier plan would bring back steps that were left out. */
   async #simplifyOnce(): Promise<boolean> {
     for (const candidate of this.#simpler.plans(this.best)) {
       if (await this.#try({ ...this.best, ...candidate })) return true;

@@ -29,7 +29,7 @@ const begin = (from: number): Promise<SilentWatch> =>
   });
 
 describe('designs/0011 a watch from a version that is still to come', () => {
-  it('tells nothing before the store has come to it, and then what there is', async () => {
+  it('sends nothing before the store has come to it, and then the events from there', async () => {
     const watch = await begin(4);
     expect(watch.isWaitedFor).toBe(false);
     const told: string[] = [];

@@ -18,8 +18,8 @@ export interface SilentWatchOptions {
 }
 
 /**
- * The answer of a watch from a version that the server has not come to yet, as kube-apiserver gives it: it is open, tells nothing until the
- * server has come to that, and then what comes after it (designs/0011).
+ * The answer of a watch from a version that the server has not reached yet, as kube-apiserver gives it: it is open, sends nothing until the
+ * server has reached that version, and then the events after it (designs/0011).
  */
 export class SilentWatch implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #options: SilentWatchOptions;
@@ -57,7 +57,7 @@ export class SilentWatch implements AsyncIterableIterator<Uint8Array, undefined>
     return self;
   }
 
-  /** Somebody waits for what it does not tell. */
+  /** A reader waits for an event that the watch does not send. */
   get isWaitedFor(): boolean {
     return this.#isRead && !this.#ended && this.#told === undefined;
   }

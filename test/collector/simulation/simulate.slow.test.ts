@@ -36,7 +36,7 @@ async function seedOf(isMeant: (wrong: readonly string[], plan: Plan) => boolean
 }
 
 describe('a simulation', () => {
-  it('shrinks a history that goes wrong, and what it tells goes wrong in the same way again', async () => {
+  it('shrinks a history that goes wrong, and its replay goes wrong in the same way again', async () => {
     const seed = await seedOf((wrong, { steps }) => wrong.length === 2 && steps.length > 20);
     const frames = Error.stackTraceLimit;
     const simulation = new Simulation({ ...collectorWorld, run });

@@ -36,7 +36,7 @@ export function hasLies({ steps }: Plan): boolean {
 
 const NOTHING = new Uint8Array();
 
-/** What {@link SimulatedCluster.restore} puts back. */
+/** The state that {@link SimulatedCluster.restore} puts back. */
 export interface ClusterBackup {
   readonly stored: StoreBackup;
   readonly judged: () => void;
@@ -55,7 +55,7 @@ export class SimulatedCluster {
   readonly time = new SimulatedTime(this.clock);
   readonly random: Random;
   readonly client: RestClient;
-  /** As a collector reaches it that is told no version. */
+  /** The transport of a collector to which the server reports no version. */
   readonly transport: Transport;
   readonly judge: Judge;
   readonly presence: ServerPresence | undefined;
@@ -96,7 +96,7 @@ export class SimulatedCluster {
     this.client = new RestClient({ transport: clients, clock, userAgent: 'client' });
   }
 
-  /** As one process of a collector reaches it, that is told this version. */
+  /** Returns the transport of one process of a collector, to which the server reports this version. */
   connect(version?: VersionPlan, onTold: (what: VersionTold) => void = () => {}): Transport {
     const told = version === undefined ? undefined : new ToldVersion(version, onTold);
     const handler = this.#reachedBy('collector');
@@ -150,7 +150,7 @@ export class SimulatedCluster {
     await this.settle();
   }
 
-  /** A server that was restored has nothing to tell somebody who waits for it. */
+  /** A restored server has no event for a watch that waits for it. */
   get isSilent(): boolean {
     return this.#server.isSilent;
   }
@@ -180,7 +180,7 @@ export class SimulatedCluster {
     return this.#server.resources.find(group, version, resource) !== undefined;
   }
 
-  /** What a collector is to watch, sorted. */
+  /** The resources that a collector has to watch, sorted. */
   get watchable(): string[] {
     return this.#server.resources
       .resources()
@@ -228,7 +228,7 @@ const RECORDS_WITHIN_MS = 2000;
 function remembersOrphaned({ collectors, steps, latency }: Plan): boolean {
   const [collector, ...others] = collectors;
   if (collector === undefined || others.length > 0) return false;
-  // Who starts does not wait for long to read what was recorded; an exchange may be slow on both ways.
+  // A collector that starts does not wait for long to read the records; an exchange may be slow on both ways.
   const reads = collector.records === 'events' && (latency.oneIn === 0 || 2 * latency.maxMs < RECORDS_WITHIN_MS);
   const forgets = reads ? ['partition', 'lie'] : ['partition', 'lie', 'crash', 'stop'];
   return steps.every((step) => !forgets.includes(step.do));
@@ -237,7 +237,7 @@ function remembersOrphaned({ collectors, steps, latency }: Plan): boolean {
 /** A kind that is defined is watched by then, ms, where requests take no time (BETTER-3). */
 const LISTED_WITHIN_MS = 5000;
 
-/** What has to be answered until then, one after the other: the list of the definitions, discovery, and the list of the kind. */
+/** The exchanges that have to be answered until then, one after the other: the list of the definitions, discovery, and the list of the kind. */
 const EXCHANGES_TO_LIST = 3;
 
 /** Shorter than a watch lasts, ms. */

@@ -35,7 +35,7 @@ const all: readonly SimulatedKind[] = [
   ...[gadget, clusterGadget].map((kind) => ({ ...kind, origin: 'defined' as const })),
 ];
 
-/** What a plan may name. */
+/** The kinds that a plan may name. */
 export const KINDS: ReadonlyMap<string, SimulatedKind> = new Map(all.map((kind) => [kind.kind, kind]));
 
 export function kindNamed(name: string): SimulatedKind {
@@ -54,7 +54,7 @@ export const DEFINITIONS = {
   kind: 'CustomResourceDefinition',
 };
 
-/** Of nodes, as in any cluster: kube-apiserver's own, and written every few seconds. No plan names one. */
+/** The leases of nodes, as in any cluster: they are kube-apiserver's own, and written every few seconds. No plan names one. */
 export const LEASES = {
   gvr: { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' },
   kind: 'Lease',

@@ -7,18 +7,15 @@ import { SilentWatch } from './silent-watch.ts';
 import { DEFINITIONS, kindNamed, LEASES } from './simulated-kinds.ts';
 
 export interface SimulatedServerOptions extends Pick<ApiServerOptions, 'store' | 'clock' | 'random' | 'logger'> {
-  /** What is served from the start. */
+  /** The kinds that are served from the start. */
   readonly kinds: readonly string[];
   readonly defines: boolean;
   readonly leases: boolean;
-  /**
-   * What a watch is told that asks from a version which is still to come: nothing, as by kube-apiserver, or 504, as by the server that this
-   * is by itself.
-   */
+  /** The answer to a watch from a version that is still to come: no events, as kube-apiserver, or 504, as this server does by itself. */
   readonly watches: 'silent' | 'refused';
 }
 
-/** The real API server, from one start to its end, over a store in memory and with the few resources that a history needs. */
+/** The real API server, from one start until it stops, over a store in memory and with the few resources that a history needs. */
 export class SimulatedServer {
   readonly #options: SimulatedServerOptions;
   readonly #server: ApiServer;
@@ -44,7 +41,7 @@ export class SimulatedServer {
     return this.#silent.length > 0;
   }
 
-  /** Somebody reads a watch that it has nothing to tell yet, because it is older than who asks. */
+  /** A client reads a watch that has no events yet, because the server's version is lower than the requested one. */
   get isSilent(): boolean {
     return this.#silent.some(({ isWaitedFor }) => isWaitedFor);
   }

@@ -1,4 +1,4 @@
-/** One process of `npm run simulate`: runs the seeds it is told to, and tells how it goes. */
+/** One process of `npm run simulate`: runs its seeds, and reports the progress. */
 import { readFileSync } from 'node:fs';
 import { worldNamed } from './worlds.ts';
 import type { PlanOfSteps } from './shrink-plan.ts';
@@ -22,7 +22,7 @@ export interface SimulationOrder {
 
 export interface SimulationNews {
   readonly histories: number;
-  /** What occurred since the last news. */
+  /** The labels that occurred since the last report. */
   readonly covered: readonly (readonly [string, number])[];
   readonly failure?: Pick<Failure<PlanOfSteps>, 'seed' | 'wrong' | 'plan'> & { readonly trace: readonly string[] };
   /** Everything that happened in a replay that went well. */
@@ -30,7 +30,7 @@ export interface SimulationNews {
   readonly done?: true;
 }
 
-/** Between two news, ms. */
+/** Interval between two reports, ms. */
 const NEWS_MS = 1000;
 
 function tell(news: SimulationNews): Promise<void> {
@@ -39,7 +39,7 @@ function tell(news: SimulationNews): Promise<void> {
   });
 }
 
-/** What nobody awaited went wrong: a fault of the program as any other. */
+/** A rejection that nobody awaited: a fault of the program like any other. */
 const stray: string[] = [];
 process.on('unhandledRejection', (error) => {
   stray.push(error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -12,7 +12,7 @@ const BATCH = 40;
 /** Seeds of each lie. */
 const LIED_TO = 25;
 
-/** What is loaded when it is first needed is there. */
+/** Loads the modules that the server loads on demand. */
 beforeAll(async () => {
   await runPlan({ ...generatePlan(1), steps: [{ do: 'define', kind: 'Gadget' }] });
 });
@@ -148,7 +148,7 @@ describe('a server that is restored', () => {
   }
 });
 
-/** Of those that restore a backup. */
+/** The first seeds whose plans restore a backup. */
 const restoring = Array.from({ length: 300 }, (_, seed) => seed)
   .filter((seed) => generatePlan(seed).steps.some((step) => step.do === 'restore'))
   .slice(0, 2);

@@ -24,8 +24,8 @@ export class StoreBackup {
   }
 
   /**
-   * A store in memory with the same keys at the same revisions. What was before is no history of it: a server that has just been
-   * started does not know it either, and refuses to go on from it.
+   * Opens a store in memory with the same keys at the same revisions. It has no older history: a server that has just been started does not
+   * know it either, and refuses to continue a watch from there.
    */
   open({ clock, bump }: { readonly clock: Clock; readonly bump: boolean }): Store {
     const limits = defaultLimits;

@@ -41,7 +41,7 @@ export function isWaiting(object: KnownObject): boolean {
   return isTerminating(object) && has(object, FINALIZER_FOREGROUND);
 }
 
-/** Being deleted, and its dependents are to be let go. */
+/** True if the object is being deleted, and its dependents are to be orphaned. */
 export function isOrphaning(object: KnownObject): boolean {
   return isTerminating(object) && has(object, FINALIZER_ORPHAN);
 }
@@ -79,7 +79,7 @@ export class StoredObjects {
     return this.#byUid.get(uid);
   }
 
-  /** What a reference of this dependent means, exactly (COL-110). */
+  /** Returns the owner that a reference of this dependent names exactly (COL-110). */
   owner(dependent: KnownObject, { uid, name, kind, apiVersion }: OwnerReference): KnownObject | undefined {
     const owner = this.#byUid.get(uid);
     if (owner === undefined || owner.name !== name || owner.kind !== kind || owner.apiVersion !== apiVersion) {

@@ -19,7 +19,7 @@ export class ToldVersion {
     this.#onTold = onTold;
   }
 
-  /** The process may know of it: it was told. */
+  /** The process may know that the query is read, because it has received the version. */
   get queryIsRead(): boolean {
     return this.#queryIsRead;
   }

@@ -15,7 +15,7 @@ export interface WatchStreamOptions {
   readonly resource: string;
   readonly encoding: 'json' | 'protobuf';
   readonly clock: Clock;
-  /** Of the consumer's request. */
+  /** The signal of the consumer's request. */
   readonly signal: AbortNotice | undefined;
   /** How much later than the server sent it the next piece comes, ms. */
   readonly lag: () => number;
@@ -34,7 +34,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array, undefined>
   /** Waits for the consumer: a chunk that comes a second time, or an event that the server never sent. */
   readonly #extra: Uint8Array[] = [];
   #repeatNext = false;
-  /** Of the consumer that waits. */
+  /** Settles the promise of the consumer that waits. */
   #settle: Consumer | undefined;
   /** How the stream ended while nobody waited. */
   #ending: 'cut' | 'end' | undefined;
@@ -44,7 +44,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array, undefined>
     this.encoding = options.encoding;
     this.#inner = body[Symbol.asyncIterator]();
     this.#options = options;
-    // Who gives up does not wait for what is held.
+    // A consumer that gives up does not wait for the held pieces.
     options.signal?.addEventListener('abort', () => this.cut(), { once: true });
   }
 
@@ -90,7 +90,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array, undefined>
     this.#settled((consumer) => consumer.resolve(END));
   }
 
-  /** What comes within this time is delivered afterwards. */
+  /** Holds each piece that comes within this time, and delivers it afterwards. */
   hold(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, this.#options.clock.monotonic() + ms);
   }
