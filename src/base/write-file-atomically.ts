@@ -3,8 +3,8 @@ import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Writes a whole file or nothing: a new file beside it, made durable, then renamed over it. A reader never sees half of
- * it, and it never exists with wider permissions than `mode`, whatever a file that was there before had.
+ * Writes a whole file or nothing: a new file beside it, made durable, then renamed over it. A reader never sees half of it, and it never
+ * exists with wider permissions than `mode`, even if an older file at the path had wider ones.
  */
 export async function writeFileAtomically(path: string, content: string, mode: number): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}`);

@@ -31,7 +31,7 @@ export interface StartOptions {
 
 /** A running server with its client. */
 export interface RunningServer extends AsyncDisposable {
-  /** The server itself: its handler, and what it serves. */
+  /** The server itself: its handler, and its resources. */
   readonly server: ApiServer;
   /** An administrator in this process, without a socket. */
   readonly client: RestClient;

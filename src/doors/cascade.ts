@@ -1,6 +1,6 @@
 /**
- * The module behind `kubegc/cascade`: what a deletion takes with it, who owns whom, why an object stays, and how a deletion is carried out and taken
- * back, as functions with plain data in and out (CAS-080).
+ * The module behind `kubegc/cascade`: which objects a deletion removes, who owns whom, why an object stays, and how a deletion is carried
+ * out and taken back, as functions with plain data in and out (CAS-080).
  */
 import { systemRandom } from '../base/random/random.ts';
 import { systemClock } from '../base/time/clock.ts';
@@ -194,8 +194,9 @@ export function openRecords(folder: string): Records {
 }
 
 /**
- * Carries a plan out, if the cluster still gives the same digest: records every object, deletes the roots with preconditions, waits for the whole end,
- * and compares. Rejects with a {@link PlanChangedError} when the plan does not hold any more; then nothing was deleted, or what the record has.
+ * Carries a plan out, if the cluster still gives the same digest: records every object, deletes the roots with preconditions, waits until
+ * all is deleted, and compares. Rejects with a {@link PlanChangedError} when the plan does not hold any more; then nothing was deleted, or
+ * only the objects in the record.
  */
 export async function deletePlanned(
   client: RestClient,

@@ -29,7 +29,7 @@ export class ClusterSnapshot {
     return this.#parts.contents.items.length;
   }
 
-  /** For the cluster that starts from it. Throws a TypeError for what is no snapshot. */
+  /** The parts for the cluster that starts from the snapshot. Throws a TypeError for any other value. */
   static partsOf(given: unknown): SnapshotParts {
     if (given instanceof ClusterSnapshot) return given.#parts;
     throw new TypeError(`from is what cluster.snapshot() resolved with, not ${inspect(given, { depth: 0 })}`);

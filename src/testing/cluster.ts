@@ -74,7 +74,7 @@ export interface ClusterOptions {
   readonly objects?: ObjectSources | undefined;
   /** All unless given. */
   readonly controllers?: readonly ControllerName[] | undefined;
-  /** Nodes, and what scheduler and kubelet do to pods; no container runs. Nothing is simulated unless given. */
+  /** Simulates nodes, and the work of scheduler and kubelet on pods; no container runs. Nothing is simulated unless given. */
   readonly simulate?: SimulationSettings;
   /** Also serves HTTPS on a free port of 127.0.0.1, for {@link TestCluster.kubeconfig}. */
   readonly listen?: boolean | undefined;
@@ -154,7 +154,7 @@ export class TestCluster implements AsyncDisposable {
     this.observer = this.#clientOf('matcher', []);
   }
 
-  /** Resolves when the controllers run, the objects are there, and what follows from them has happened. */
+  /** Resolves when the controllers run, the objects exist, and all consequences of them have happened. */
   static async start(options: ClusterOptions = {}): Promise<TestCluster> {
     checkKeys('startCluster', options, OPTIONS);
     const { seed: givenSeed = 1, clock: time = 'fake' } = options;
@@ -368,8 +368,8 @@ export class TestCluster implements AsyncDisposable {
   }
 
   /**
-   * The objects as they are at this moment, for any number of clusters: `startCluster({ from: snapshot })`. Not in it are the trace,
-   * fault rules, timers, and what controllers have begun and not written; so settle the cluster first.
+   * Returns the present objects, for any number of clusters: `startCluster({ from: snapshot })`. The trace, fault rules, timers and
+   * unfinished work of controllers are not in it, so settle the cluster first.
    */
   async snapshot(): Promise<ClusterSnapshot> {
     const { store, clock, generation, recorder, formerKinds } = this.#parts;
@@ -423,7 +423,7 @@ export class TestCluster implements AsyncDisposable {
     return this.#parts.gate.closed;
   }
 
-  /** Lets one write of a controller happen, and what follows up to the next one; pauses first. Empty when none was waiting. */
+  /** Lets one write of a controller through, and everything that follows up to the next one; pauses first. Empty when none was waiting. */
   async step(): Promise<Trace> {
     const { gate, activity, recorder, startUp } = this.#parts;
     if (startUp.done !== undefined) await startUp.done;
@@ -511,9 +511,8 @@ function servedAll(
 }
 
 /**
- * Lets things happen, and a little time pass with the fake clock, until the condition holds. No time passes while a request is
- * under way: parts of the server are loaded when they are first needed, which takes a slow machine seconds that are none of
- * the cluster's.
+ * Lets the server work, and a little time pass with the fake clock, until the condition holds. No time passes while a request is under way:
+ * parts of the server are loaded on demand, which takes a slow machine seconds, and the time of the cluster must not contain them.
  */
 async function until(
   condition: () => boolean,

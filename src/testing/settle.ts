@@ -109,8 +109,8 @@ export class Settler {
   }
 
   /**
-   * Resolves when nothing can happen any more without time passing or somebody from outside. Rejects with a
-   * {@link NotSettledError} after `timeoutMs` of real time, with a TypeError for options that are none.
+   * Resolves when nothing can happen any more unless time passes or a client acts. Rejects with a {@link NotSettledError} after `timeoutMs`
+   * of real time, with a TypeError for invalid options.
    */
   async settle(options: SettleOptions = {}): Promise<Settled> {
     checkOptions(options);
@@ -141,7 +141,7 @@ export class Settler {
     }
   }
 
-  /** Lets time pass and takes it off the budget; false when that is too small for what comes next. */
+  /** Lets time pass and subtracts it from the budget; false when the budget is too small for the next timer. */
   #advance(budget: Budget, left: Left): Promise<boolean> {
     const { clock } = this.#parts;
     return clock instanceof StandingClock ? this.#advanceTo(clock, budget, left) : this.#awaitLook(budget);
@@ -217,7 +217,7 @@ function checkOptions(options: SettleOptions): void {
   }
 }
 
-/** A Promise would count as true, and what answers nothing as false for ever. */
+/** Throws for a value that is no boolean: a Promise would count as true, and undefined as false for ever. */
 function checkIdle(answer: unknown): boolean {
   if (typeof answer === 'boolean') return answer;
   const given = types.isPromise(answer) ? 'a Promise' : inspect(answer);
@@ -232,7 +232,7 @@ function hasFailed({ reason }: DelayedKeys): boolean {
   return reason === 'failed';
 }
 
-/** The time is rounded up: to advance by what is said is enough. */
+/** The time is rounded up, so that a test can advance the clock by exactly this time. */
 function describeDelay(delay: DelayedKeys): string {
   const { queue, keys, nextInMs } = delay;
   const ms = Math.ceil(nextInMs);

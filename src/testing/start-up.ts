@@ -8,7 +8,7 @@ import type { Send } from '../client/rest/interceptor.ts';
 export class StartUp {
   #done: Promise<void> | undefined;
 
-  /** Begins it; an error goes to whoever waits. */
+  /** Begins the work; an error goes to the callers that wait for it. */
   begin(work: () => Promise<void>): void {
     this.#done = work().then(() => {
       this.#done = undefined;

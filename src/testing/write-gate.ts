@@ -14,7 +14,7 @@ export class WriteGate {
     return this.#closed;
   }
 
-  /** `METHOD path` of what waits, the next one first. */
+  /** `METHOD path` of the waiting requests, the next one first. */
   get held(): string[] {
     return this.#held.map(({ request: { method, target } }) => `${method} ${target.split('?')[0]}`);
   }

@@ -2,8 +2,8 @@
 export type KeyHandle = number;
 
 /**
- * The keys that are in a queue. The queue itself knows them by their handles, so that who has very many can keep them in less than a
- * string each. Which keys are the same is the table's to say.
+ * The keys that are in a queue. The queue itself knows them by their handles, so that a caller with very many keys can keep each of them in
+ * less space than a string. The table decides which keys are the same.
  */
 export interface KeyTable<T> {
   /** Keys in the table. */

@@ -176,7 +176,7 @@ export class Queue<T extends QueueKey> {
     if (work !== undefined) work.woken = true;
   }
 
-  /** Those that somebody works on. */
+  /** The keys that are in work. */
   *inWork(): Generator<T> {
     for (const handle of this.#work.keys()) yield this.#keys.keyOf(handle);
   }

@@ -258,7 +258,7 @@ describe('RateLimitingQueue', () => {
         };
         const inOrder = (): [string, number][] => [...due].toSorted(([, a], [, b]) => a - b);
         for (const { kind, item, ms } of ops) {
-          // Which of two that are due at the same time comes first nobody promises.
+          // The order of two items that are due at the same time is undefined.
           const tied = new Set(due.values()).size < due.size;
           if (tied && (kind === 'advance' || kind === 'wakeAll')) continue;
           if (kind === 'get') {

@@ -18,7 +18,7 @@ const selfType: CelType = objectOf('selfType', {
 });
 const environment = createCelEnvironment({ variables: { self: selfType, any: dyn } });
 
-/** Whatever is asked of whatever data: a value, an error of one of three kinds, and never more than the limit by much. */
+/** Checks that any expression over any data gives a value, or an error of one of three kinds, and never exceeds the limit by much. */
 function holds(expression: string, data: unknown): void {
   const limit = 20_000;
   try {

@@ -104,7 +104,7 @@ interface HandshakeOutcome {
   O?: string | string[] | undefined;
 }
 
-/** A real server and client over loopback; what the server learned of the client. */
+/** Connects a real client to a real server over loopback; returns what the server learned of the client. */
 async function handshake(made: ServingCertificates, client: ConnectionOptions): Promise<HandshakeOutcome> {
   const server = createServer({
     cert: made.certPem,

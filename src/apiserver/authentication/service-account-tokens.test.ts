@@ -319,7 +319,7 @@ describe('tokens of service accounts', () => {
     ]) {
       expect([forged, await whoAmI(forged)]).toEqual([forged, 401]);
     }
-    // A token of another issuer with the same key is none of these tokens.
+    // A token of another issuer with the same key is refused.
     expect(await errorOf(signCompact(key, { ...payloadOf(jwt), iss: 'else' }))).toBe('invalid bearer token');
     // Signed by us, but not such a token.
     expect(await whoAmI(signCompact(key, { iss: issuer }))).toBe(401);

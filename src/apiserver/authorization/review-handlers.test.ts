@@ -17,7 +17,7 @@ function ask(
   const handler = reviewHandlers[key ?? ''];
   if (handler === undefined) throw new Error(`no handler for ${resource}`);
   const answer = handler(body, ann, authorizer, options);
-  // Only tokens that have to be looked up keep one waiting; here are none.
+  // A review waits only for tokens that have to be looked up, and there are none here.
   if (answer instanceof Promise) throw new Error(`${resource} did not answer at once`);
   return answer;
 }

@@ -30,7 +30,7 @@ export interface BootstrapOptions {
   readonly tokens?: 'noted' | 'none';
 }
 
-/** As kube-apiserver makes them, which is the manager of what it sets. */
+/** The namespace as kube-apiserver makes it; kube-apiserver is the manager of the fields. */
 function namespace(name: string, now: number): BootstrapObject {
   return {
     resource: namespaces,
@@ -84,7 +84,7 @@ function legacyTokenTracking(now: number): BootstrapObject {
   };
 }
 
-/** API-510..512, in the shape that creating them through the API would give them. Namespaces come first. */
+/** Returns the objects of API-510 to API-512 in the form in which a create through the API would store them. Namespaces come first. */
 export function bootstrapObjects({
   address,
   port,

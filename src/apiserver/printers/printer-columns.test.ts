@@ -3,9 +3,7 @@ import { builtinResources } from '../../api/kinds/builtin-resources.ts';
 import type { PrinterColumn } from './cells/printer-column.ts';
 import { printerColumnsFor } from './printer-columns.ts';
 
-/**
- * The table of 28.1 for what is served by default, `(w)` = priority 1, type after the name where it is not string.
- */
+/** The columns of the default resources as in the table of 28.1: `(w)` = priority 1, with the type after the name unless it is string. */
 const TABLE: Readonly<Record<string, string>> = {
   ComponentStatus: 'Name, Status, Message, Error',
   ConfigMap: 'Name, Data, Age',

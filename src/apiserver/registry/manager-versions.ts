@@ -134,7 +134,7 @@ export function changesElsewhere(
   return apiVersions === undefined ? undefined : compareElsewhere(resource, change, { endpoint, apiVersions });
 }
 
-/** There are hardly ever any. */
+/** Returns the versions of other groups in the entries of the managers. Nearly all objects have none. */
 function foreignVersions({ info }: ResourceStore, { previous, next }: Change): ReadonlySet<string> | undefined {
   const own = apiVersionOf(info);
   let found: Set<string> | undefined;

@@ -29,7 +29,10 @@ function metadataStart(stored: Uint8Array): number {
   return at;
 }
 
-/** -1 where there is none. The fields in front are strings; a loop over so few bytes is quicker than a call that searches. */
+/**
+ * Returns the position of the metadata, or -1 if there is none. The fields in front are strings; a loop over so few bytes is quicker than a
+ * call that searches.
+ */
 function findMetadata(stored: Uint8Array): number {
   for (let at = 1; at >= 0; at = stored[at] === QUOTE ? stringEnd(stored, at) : at + 1) {
     if (at >= stored.length) return -1;
@@ -111,7 +114,7 @@ export function storedLabelPlaces(stored: Uint8Array): readonly number[] | 'pars
   return at < 0 ? 'parse' : labelReader.places(stored, at - 1);
 }
 
-/** The signature of the object's labels, whatever the bytes are. */
+/** The signature of the object's labels; it never throws, even for damaged bytes. */
 export function storedSignature(stored: Uint8Array): LabelSignature {
   const places = storedLabelPlaces(stored);
   return places === 'parse' ? UNKNOWN_LABELS : signatureOfPlaces(stored, places);

@@ -45,7 +45,7 @@ export class StoredObject {
     this.#content = content;
   }
 
-  /** The same for one content under several revisions: what is kept about it elsewhere hangs on this. */
+  /** The same object for one content under several revisions; caches about the content use it as the key. */
   get content(): object {
     return this.#content ?? this;
   }
@@ -114,7 +114,7 @@ export class StoredObject {
     return storedMetadataText(this);
   }
 
-  /** Where the stored bytes are kept, for what a codec wants to find again. */
+  /** The object that keeps the stored bytes, for facts that a codec wants to find again. */
   keptText(): KeptText {
     return this.#kv;
   }
@@ -129,7 +129,7 @@ export class StoredObject {
     return transcoded ?? encodePartialObjectMetadataEnvelope(this.metadata());
   }
 
-  /** The same content under another resourceVersion: what a watch shows of an object that goes away (API-125, API-126). */
+  /** The same content under another resourceVersion: a watch shows a deleted object like this (API-125, API-126). */
   at(revision: Revision): StoredObject {
     const { key, createRevision } = this;
     return new StoredObject({ key, createRevision, modRevision: revision, value: this.stored }, this.content);

@@ -87,7 +87,7 @@ const apply: Send = ({ server, namespace, object }) =>
     headers: { 'content-type': 'application/apply-patch+yaml' },
   });
 
-/** `a` is put in last: what exists already is not in the way of what makes the rest wrong. */
+/** Puts the faults in, `a` last: an object that exists already must not hide the other faults. */
 async function answerTo(send: Send, names: readonly string[]): Promise<Answer> {
   const server = await startTestServer();
   const metadata = { name: 'a' };

@@ -143,7 +143,7 @@ describe('get and list', () => {
     await server.store.compact(now);
     const { json: expired } = await server.get(`${configMaps}?limit=2&continue=${first.json.metadata.continue}`);
     expect(expired).toMatchObject({ kind: 'Status', status: 'Failure', code: 410, reason: 'Expired' });
-    // Nothing else of a list: who reads a Status as one must not take it for an empty page.
+    // No other member of a list: a client that takes a Status for a list must not see an empty page.
     expect(Object.keys(expired.metadata)).toEqual(['continue']);
     const pages: unknown[] = [];
     for (let token = expired.metadata.continue; token !== undefined;) {

@@ -3,7 +3,7 @@ import { decodeProtobuf } from '../../api/codec/protobuf/protobuf.ts';
 import type { ListOptions, ListResult } from '../storage/interface.ts';
 import { configMaps, type Json, startTestServer, type TestServer } from './test-server.ts';
 
-/** Lists that are long: the answer leaves while it is made, whatever its form, and is never in memory as a whole. */
+/** Long lists: the answer leaves while it is made, in every format, and is never in memory as a whole. */
 const COUNT = 20_000;
 const FILLER = 'x'.repeat(600);
 /** The most of an answer that may be held: a chunk, or a batch of items in protobuf. */

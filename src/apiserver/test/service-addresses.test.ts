@@ -282,7 +282,7 @@ describe('a dry run', () => {
       expect(told(await server.post(services, service('b', nodePort(30_080))))).toEqual([201, undefined]);
       held.release();
       expect((await dry).status).toBeLessThan(300);
-      // It ends without freeing what it never had.
+      // The update ends without releasing an address that it never had.
       expect(told(await server.post(services, service('c', nodePort(30_080))))).toEqual(taken);
       await server.server.stop();
     }

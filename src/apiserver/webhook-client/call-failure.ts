@@ -49,7 +49,7 @@ function causeOf(error: unknown): string {
   return error.message;
 }
 
-/** The certificate is good, but of somebody else: Go says which names it has. */
+/** The certificate is valid, but for other names: Go's text lists them. */
 function misnamed(cause: unknown): string {
   const { host = '', cert } = cause as { readonly host?: string; readonly cert?: { readonly subjectaltname?: string } };
   const kind = isIP(host) === 0 ? 'DNS:' : 'IP Address:';

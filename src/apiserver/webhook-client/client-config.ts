@@ -31,7 +31,10 @@ export interface WebhookTarget {
   readonly caPem?: string;
 }
 
-/** Undefined when neither URL nor service is given, or the URL is none: what validation has let pass has one. */
+/**
+ * Returns where the webhook is. Undefined if neither URL nor service is given, or if the URL does not parse; a validated configuration has
+ * a valid one.
+ */
 export function webhookTarget({ url, service, caBundle }: WebhookClientConfig): WebhookTarget | undefined {
   const pem = Buffer.from(caBundle ?? '', 'base64').toString('utf8');
   const trust = pem.trim() === '' ? {} : { caPem: pem };

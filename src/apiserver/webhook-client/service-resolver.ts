@@ -10,7 +10,7 @@ export interface ServiceAddress {
   readonly port: number;
 }
 
-/** Where the port of a service is reached right now. Rejects with a {@link WebhookCallError} when nowhere. */
+/** Resolves the address at which the port of a service is reached at present. Rejects with a {@link WebhookCallError} if there is none. */
 export interface ServiceResolver {
   resolve(namespace: string, name: string, port: number): Promise<ServiceAddress>;
 }
@@ -18,7 +18,7 @@ export interface ServiceResolver {
 export interface StoreServiceResolverOptions {
   readonly store: Store;
   readonly random: Pick<Random, 'integer'>;
-  /** Asked first: `<namespace>/<name>` to the address that stands for the whole service, whatever the port. */
+  /** The first source: `<namespace>/<name>` to the address that stands for the whole service, with any port. */
   readonly hosts?: ReadonlyMap<string, ServiceAddress>;
 }
 

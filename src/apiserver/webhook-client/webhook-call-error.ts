@@ -1,11 +1,11 @@
 /**
- * Why a webhook has given no answer that could be read. `message` is the cause in Go's words, which is what Kubernetes' own texts end with.
- *  - `service`: the service it stands behind cannot be resolved;
- *  - `transport`: no connection, no TLS, or the connection broke;
- *  - `timeout`: its time, or that of the request, is over;
- *  - `status`: it answered with a failing HTTP status;
- *  - `answer`: what came is no review, or too large;
- *  - `overload`: more calls wait than may.
+ * The reason why a webhook gave no readable answer. `message` is the cause in Go's words; Kubernetes' own texts end with it.
+ * - `service`: the service of the webhook cannot be resolved;
+ * - `transport`: no connection, no TLS, or the connection broke;
+ * - `timeout`: its time, or that of the request, is over;
+ * - `status`: it answered with a failing HTTP status;
+ * - `answer`: the answer is no review, or too large;
+ * - `overload`: more calls wait than are allowed.
  */
 export type WebhookCallFailure = 'service' | 'transport' | 'timeout' | 'status' | 'answer' | 'overload';
 

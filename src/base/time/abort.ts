@@ -77,8 +77,8 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The outcome of what several wait for, or a rejection for the one whose signal is aborted, at once when it is: with what `errorOf` makes
- * of the signal, an AbortError unless given. The work goes on.
+ * The outcome of `work`, which several callers may wait for. A caller whose signal is aborted gets a rejection at once, with the error of
+ * `errorOf` (an AbortError unless given). The work goes on.
  */
 export function orAborted<T>(
   work: Promise<T>,

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Work that nobody who is waiting for an answer needs to wait for: done when the turn of the event loop is over, or sooner if
- * {@link run} is called. Bounded by what a turn adds.
+ * Work for which no waiting client has to wait: it is done when the turn of the event loop is over, or sooner if {@link run} is called.
+ * Bound: the work that one turn adds.
  */
 export class AfterTurn {
   readonly #clock: Clock;

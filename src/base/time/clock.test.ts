@@ -63,7 +63,7 @@ describe('systemClock', () => {
   it('waits for delays longer than one Node timer can hold', async () => {
     vi.useFakeTimers();
     try {
-      // It takes the timers that are there when it is loaded.
+      // The clock takes the timers that exist when its module is loaded.
       vi.resetModules();
       const { systemClock: faked } = await import('./clock.ts');
       const fired = vi.fn();

@@ -56,7 +56,7 @@ export class FakeClock implements Clock {
     return due === undefined ? undefined : due.at - this.#elapsed;
   }
 
-  /** Runs what was deferred so far; what these defer in turn waits for the next call. */
+  /** Runs the work that was deferred so far; work that this defers in turn waits for the next call. */
   runDeferred(): void {
     const now = this.#deferred;
     this.#deferred = [];

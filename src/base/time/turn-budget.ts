@@ -6,9 +6,9 @@ interface Waiter {
 }
 
 /**
- * Bounds the work that is done in one turn of the event loop, so that requests of others are answered between. Work that never waits for I/O
- * runs in one turn, however many promises it awaits. Invariant: a turn begins no more work once `units` are spent; who waits goes on in the
- * order in which it came.
+ * Bounds the work that is done in one turn of the event loop, so that requests of others are answered between. Work that never waits for
+ * I/O runs in one turn, however many promises it awaits. Invariant: a turn begins no more work once `units` are spent; waiting callers go
+ * on in the order in which they came.
  */
 export class TurnBudget {
   readonly #clock: Clock;

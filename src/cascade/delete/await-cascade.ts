@@ -91,7 +91,7 @@ export function sentenceOf({ ref, terminating, finalizers, graceSeconds }: Remai
   return graceSeconds === undefined ? `${name} is terminating` : `${name} is shutting down (grace ${graceSeconds}s)`;
 }
 
-/** Those of the objects that are still there. */
+/** Returns those of the objects that still exist. */
 export async function stillThere(
   client: RestClient,
   refs: readonly ObjectReference[],

@@ -15,9 +15,9 @@ export type WavesEnd =
   | { readonly end: 'timedOut' | 'interrupted'; readonly remaining: readonly Remaining[] };
 
 /**
- * Sends the requests of a plan wave by wave (CAS-054). A wave begins when the roots of those before are gone: one that is terminating holds
- * it. Later waves are held to their uids only, because their objects change while others go. `from: 'later'` leaves out the first wave, and
- * what is terminating, because an interrupted deletion sent them.
+ * Sends the requests of a plan wave by wave (CAS-054). A wave begins when the roots of earlier waves are gone; a terminating one delays it.
+ * Only the uids are preconditions of later waves, because their objects change while others are deleted. `from: 'later'` leaves out the
+ * first wave and all terminating objects, because an interrupted deletion has sent their requests.
  */
 export async function deleteInWaves(
   plan: CascadePlan,

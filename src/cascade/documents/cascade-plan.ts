@@ -77,7 +77,7 @@ export interface PlanRoot {
   readonly policy: CascadePolicy;
   /** `default` if the policy is the type's own, `request` if it was requested (CAS-011). */
   readonly policyFrom: 'default' | 'request';
-  /** It is deleted when the roots of all lower waves are gone, from 1 (CAS-054); absent where all go at once. */
+  /** The wave in which it is deleted, from 1: when the roots of all lower waves are gone (CAS-054). Absent if all are deleted at once. */
   readonly wave?: number;
 }
 

@@ -39,7 +39,7 @@ export interface CascadeRecord extends Document<'CascadeRecord'> {
   readonly context: RecordContext;
   /** Objects whose deletion was asked for. */
   readonly roots: readonly ObjectReference[];
-  /** That of all roots; `mixed` where they differ. */
+  /** The policy of all roots; `mixed` if they differ. */
   readonly policy: string;
   /** The plan that the deletion followed; absent if a recorder saw the deletion. */
   readonly plan?: CascadePlan;

@@ -94,7 +94,7 @@ export class CascadeEndpoints {
     this.#options = options;
   }
 
-  /** Answers a request below {@link CASCADE_PATH}. Rejects with a StatusError for what cannot be answered. */
+  /** Answers a request below {@link CASCADE_PATH}. Rejects with a StatusError if it cannot be answered. */
   async handle(request: HttpRequest, user: Requester): Promise<HttpResponse> {
     const [path = '', search = ''] = request.target.split('?', 2);
     const page = decodeURIComponent(path.slice(CASCADE_PATH.length));

@@ -4,7 +4,7 @@ import type { CascadeRecord } from '../documents/cascade-record.ts';
 import type { RecordedObject } from '../record/recorded-object.ts';
 import type { ObjectRight } from './object-rights.ts';
 
-/** Anything that is recorded of a kind that nobody serves any more: only who may do it with everything may. */
+/** The right over everything: needed for the record of a kind that no server serves any more. */
 const EVERYTHING = { group: '*', resource: '*' } as const;
 
 /** The rights to read what a record says without its bodies: `get` of every kind in every namespace that it names. */

@@ -87,7 +87,8 @@ export function collectorDecision(
     shortcut: 'spent',
   };
   const step = attemptToDelete(facts);
-  // It needs only `unasked` owners, and those have no mapping or are out of reach, which ends the round first.
+  // A step without a verdict would need an `unasked` owner, and such an owner has no mapping or is out of reach, which ends the round
+  // first.
   return 'verdict' in step ? step : { verdict: 'requeue', reason: 'ownerUnreadable', actions: [] };
 }
 

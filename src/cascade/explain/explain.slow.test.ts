@@ -370,7 +370,7 @@ describe('why a terminating object does not go', () => {
   });
 
   it('CAS-032 a pod on a node that does not exist', async () => {
-    // Where nobody collects such pods.
+    // A cluster in which no controller collects such pods.
     await using cluster = await startCluster({ controllers: ['garbage-collector-controller'] });
     const { client, clock } = cluster;
     const pod: KubeObject = {

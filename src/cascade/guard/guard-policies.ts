@@ -18,7 +18,7 @@ export interface WebhookConfigurationOptions {
   readonly namespace?: string;
 }
 
-/** Only updates that may delete or unprotect are sent: a status that changes is none of them. */
+/** Only updates that may delete or unprotect are sent; a change of the status is not. */
 const MATTERS = [
   "request.operation != 'UPDATE'",
   '(has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {}) != (has(object.metadata.annotations) ? object.metadata.annotations : {})',
@@ -77,8 +77,8 @@ export interface PolicyOptions {
 }
 
 /**
- * Plain protection without any process: a ValidatingAdmissionPolicy with its binding. It sees one object, so it protects objects that have
- * the annotation, and neither their dependents nor what a namespace takes with it.
+ * Plain protection without any process: a ValidatingAdmissionPolicy with its binding. It sees one object only: it protects objects that
+ * have the annotation, but neither their dependents nor the content of a namespace.
  */
 export function protectionPolicy({ exemptUsers, exemptGroups }: PolicyOptions): readonly [object, object] {
   const has = (object: string): string =>

@@ -20,7 +20,7 @@ export interface GuardRequest {
   readonly oldObject?: KubeObject | undefined;
 }
 
-/** `deployments.apps "web" in namespace "shop"`: what a request is about, in messages. */
+/** The object of a request for messages: `deployments.apps "web" in namespace "shop"`. */
 export function subjectOf({ group, resource, namespace, name, oldObject }: GuardRequest): string {
   const type = group === '' ? resource : `${resource}.${group}`;
   const shown = name || oldObject?.metadata?.name || '';

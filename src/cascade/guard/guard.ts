@@ -32,7 +32,7 @@ export class Guard {
     this.#options = options;
   }
 
-  /** Rejects when the cluster cannot be read: whoever asks decides what that means. */
+  /** Rejects when the cluster cannot be read; the caller decides what follows from that. */
   async answer(request: GuardRequest, signal?: AbortSignal): Promise<GuardVerdict> {
     const { rules, clock, client, mayUnprotect } = this.#options;
     let right: boolean | undefined;
@@ -57,7 +57,7 @@ export class Guard {
     throw new Error('the guard asked for facts without an end');
   }
 
-  /** One reading at a time. It serves all who came before it began; who comes later shares the next one. */
+  /** Returns one snapshot at a time. Requests that came before it began share it; later ones share the next one. */
   #freshSnapshot(): Promise<Snapshot> {
     this.#next ??= this.#begin();
     return this.#next;
@@ -65,7 +65,7 @@ export class Guard {
 
   async #begin(): Promise<Snapshot> {
     const before = this.#reading;
-    // Whoever asks until the reading before has ended joins this one.
+    // A request that comes before the earlier reading has ended joins this one.
     await before.catch(() => undefined);
     this.#next = undefined;
     const { client, clock } = this.#options;

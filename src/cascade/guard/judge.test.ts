@@ -64,7 +64,7 @@ function request(operation: GuardRequest['operation'], more: Partial<GuardReques
   };
 }
 
-/** How the protected object `child` comes to be protected. */
+/** Ways to protect the object `child`. */
 const protections = {
   nothing: () => ({ owner: {}, child: {} }),
   itself: () => ({ owner: {}, child: protecting }),
@@ -120,7 +120,7 @@ describe('each path that deletes, against each protection', () => {
   for (const [path, requestOf] of Object.entries(paths)) {
     for (const [by, parts] of Object.entries(protections)) {
       const isProtected = by === 'itself' || by === 'its owner';
-      // Here the owner is the request's own object, protected whatever it says of its dependents, or part of the namespace.
+      // Here the owner is the request's own object, whose own protection counts in any case, or part of the namespace.
       const reachesOwner = by === 'its owner, not what that owns' && /its owner|namespace/.test(path);
       const expected = isProtected || reachesOwner ? 'deny' : 'allow';
       it(`CAS-070 CAS-071 ${path}, protected by ${by}: ${expected}`, () => {

@@ -152,7 +152,7 @@ function judgeLoss(request: GuardRequest, loss: RealLoss, facts: KnownFacts): Gu
   return judgeBudget(request, { budget, simulated, result, warnings, facts });
 }
 
-/** The request is newer than the lists: what it says of its object counts. The object of an Eviction is not the pod. */
+/** The metadata of the request's object is newer than the lists, so it counts. The object of an Eviction is not the pod. */
 function newerMetadata({ operation, oldObject }: GuardRequest): ReadonlyMap<string, ObjectMeta> {
   const uid = operation === 'CREATE' ? undefined : oldObject?.metadata?.uid;
   return new Map(uid === undefined ? [] : [[uid, oldObject?.metadata ?? {}]]);

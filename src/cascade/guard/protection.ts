@@ -2,11 +2,11 @@ import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { NodeId } from '../../collector/graph/graph.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** Protects an object, and what it owns, from deletion; the value is the reason. */
+/** Protects an object and its dependents from deletion; the value is the reason. */
 export const PROTECT = 'kubegc.io/protect';
-/** `"false"` on a protected object: what it owns is not protected by it. */
+/** `"false"` on a protected object: its dependents are not protected by it. */
 export const PROTECT_DEPENDENTS = 'kubegc.io/protect-dependents';
-/** A plan beyond the budget that somebody agreed to: `<digest>.<seconds since the epoch>`. */
+/** An approved plan beyond the budget: `<digest>.<seconds since the epoch>`. */
 export const APPROVED_PLAN = 'kubegc.io/approved-plan';
 
 /** Owners above an object that are followed; a chain that is longer is no chain that was ever seen. */
@@ -38,7 +38,7 @@ export function unprotects(before: ObjectMeta | undefined, after: ObjectMeta | u
 /** The protections of objects of one snapshot: their own, and those of all owners above them (CAS-071). Pure. */
 export class Protections {
   readonly #snapshot: Snapshot;
-  /** Newer than the snapshot: what the request itself says of an object. */
+  /** Metadata from the request itself, which are newer than the snapshot. */
   readonly #newer: ReadonlyMap<string, ObjectMeta>;
 
   constructor(snapshot: Snapshot, newer: ReadonlyMap<string, ObjectMeta> = new Map()) {

@@ -8,7 +8,7 @@ import { lintCluster } from './lint-cluster.ts';
 
 const FIVE_MINUTES = { olderThanMs: 300_000 };
 
-/** Codes by object, of what is in the namespaces of the test. */
+/** Codes by object, for the objects in the namespaces of the test. */
 async function codes({ client, clock }: TestCluster): Promise<Record<string, string[]>> {
   const { findings } = lintCluster(
     await observe(client.rest, { ...systemClock, now: () => clock.now() }),

@@ -1,7 +1,7 @@
 import { grouped } from '../../base/collections/grouped.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 
-/** kro stamps on what it applies how late it was applied; what was applied last goes first. */
+/** kro stamps this on each object that it applies: the place in its order. The object that was applied last is deleted first. */
 export const APPLY_ORDER = 'internal.kro.run/apply-order';
 /** `<kind>/<name>`, several separated by commas: goes when these are gone. */
 export const DELETE_AFTER = 'kubegc.io/delete-after';

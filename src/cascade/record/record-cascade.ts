@@ -38,7 +38,7 @@ export interface RecordCascadeOptions {
   readonly context: Omit<RecordContext, 'clusterUid'>;
 }
 
-/** As the server knows the user; what a server does not say is unknown. */
+/** The user as the server knows it; unknown if the server does not report it. */
 async function requesterOf(client: RestClient): Promise<string> {
   const gvr = { group: 'authentication.k8s.io', version: 'v1', resource: 'selfsubjectreviews' };
   try {

@@ -174,7 +174,7 @@ describe('a record that is not whole', () => {
         bytes[at] = bytes[at]! ^ 0x01;
         await writeFile(path, bytes);
         const read = store().objects(id);
-        // Whitespace between members is the only thing that may change: then nothing that is said changed.
+        // Only whitespace between members may change, because that does not change the content.
         const outcome = await read.then(
           (objects) => JSON.stringify(objects),
           (error: unknown) => error,

@@ -88,7 +88,7 @@ async function readMetadata(client: RestClient, { resource, ids, graph, keep, si
       try {
         keep(await client.get(ref, { accept: ACCEPT_METADATA_JSON, signal }));
       } catch (error) {
-        // It went since the graph was copied: what the graph knows of it is all there is.
+        // The object was deleted after the graph was copied: only the graph's facts about it are left.
         if (!isNotFound(error)) throw error;
       }
     }

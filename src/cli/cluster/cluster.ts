@@ -120,7 +120,7 @@ const SERVICE_ACCOUNT_ISSUER = 'https://kubernetes.default.svc.cluster.local';
  */
 const CONCURRENT_GC_SYNCS = 128;
 
-/** API server, collector and controllers in one process: what `kubegc up` runs. */
+/** API server, collector and controllers in one process, as `kubegc up` runs them. */
 export class Cluster {
   readonly #options: ClusterOptions;
   readonly #parts: Parts;
@@ -191,11 +191,11 @@ export class Cluster {
         version: serverVersion(),
         authenticator: unionAuthenticator([x509Authenticator, tokenAuthenticator(tokens)]),
         authorizationMode: options.authorizationMode,
-        // Manifests refer to these roles, whoever decides what is allowed.
+        // Creates the roles in every mode of authorization, because manifests refer to them.
         bootstrapPolicy: 'made',
         admissionPlugins: admissionPlugins(options),
         ...(embedded === undefined ? {} : { admission: [embedded] }),
-        // As kube-apiserver: whoever has no credentials is somebody of whom roles decide, where they do.
+        // As in kube-apiserver: with RBAC, roles decide about requests without credentials.
         anonymous: options.authorizationMode === 'RBAC' ? 'allowed' : 'refused',
         tokens,
         serviceAccountTokens,
@@ -320,7 +320,7 @@ export class Cluster {
     return led;
   }
 
-  /** Controllers first, then the server, then the store: what was acknowledged is on disk when this resolves. */
+  /** Stops the controllers first, then the server, then the store: all acknowledged writes are on disk when this resolves. */
   async stop(): Promise<void> {
     const { apiServer, httpServer, store } = this.#parts;
     this.#stopping.abort();

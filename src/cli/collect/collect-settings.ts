@@ -105,7 +105,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
   };
 }
 
-/** These write what only the server itself has: its certificate authority, and the key of its tokens. */
+/** These controllers write secrets of the server itself: its certificate authority, and the key of its tokens. */
 const SERVERS_OWN: readonly ControllerName[] = [
   'root-ca-certificate-publisher-controller',
   'serviceaccount-token-controller',

@@ -3,7 +3,7 @@ import { CommandError } from '../process/command-error.ts';
 
 const MOST = 1_000_000_000;
 
-/** The limits of a collector's deletions; undefined when no flag gives one. Throws a CommandError for what is no number. */
+/** The limits of a collector's deletions; undefined when no flag gives one. Throws a CommandError for a value that is no number. */
 export function deletionLimitsOf(flags: {
   readonly maxDeletesPerMinute?: string;
   readonly maxDeletesPerMinuteOverall?: string;

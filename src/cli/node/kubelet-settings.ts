@@ -6,7 +6,7 @@ const TIMEOUT_MS = 10_000;
 const ADVICE =
   'set imageGCHighThresholdPercent: 100 and imageMaximumGCAge: 0s for the kubelet, so that only one of the two collects images';
 
-/** Says when the kubelet collects images as well; where it does not show its settings, what they should be (NODE-141). */
+/** Warns when the kubelet collects images as well. If its settings are unknown, the warning says what they should be (NODE-141). */
 export async function warnOfKubelet(
   cluster: { readonly client: RestClient; readonly nodeName: string } | undefined,
   logger: Logger,

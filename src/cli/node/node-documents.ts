@@ -82,7 +82,7 @@ export interface NodePlanDocument extends NodeDocument<'NodePlan'> {
 /** The output of `status`. */
 export interface NodeStatusDocument extends NodeDocument<'NodeStatus'> {
   readonly runtime: NodePlanDocument['runtime'];
-  /** How a kubelet shows on this node; null where none does. */
+  /** How the kubelet of this node was found; null if there is none. */
   readonly kubelet: string | null;
   readonly imageFilesystem: DiskDocument;
   readonly thresholds: NodePlanDocument['thresholds'];

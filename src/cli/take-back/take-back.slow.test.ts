@@ -56,7 +56,7 @@ const configMap = (name: string, owner?: KubeObject): KubeObject => ({
   },
 });
 
-/** Deletes web and what it owns, with a record, as `delete` does. */
+/** Deletes web and its dependents, with a record, as `delete` does. */
 async function deleteWeb(cluster: TestCluster, clusterUid: string): Promise<string> {
   const { client } = cluster;
   const web = await client.create(configMap('web'));

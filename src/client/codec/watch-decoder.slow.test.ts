@@ -7,7 +7,7 @@ import { envelope, frame, message, partialMetadataEnvelope } from './wire-format
 const PROTOBUF = 'application/vnd.kubernetes.protobuf;stream=watch';
 const JSON_TYPE = 'application/json';
 
-/** Pushes the stream cut at the given places and returns copies of what came out. */
+/** Pushes the stream cut at the given places and returns copies of the events. */
 function decode(contentType: string | undefined, stream: Uint8Array, cuts: readonly number[] = []): [string, Buffer][] {
   const out: [string, Buffer][] = [];
   const decoder = watchDecoder(contentType, (type, { bytes, start, end }) =>
@@ -15,7 +15,7 @@ function decode(contentType: string | undefined, stream: Uint8Array, cuts: reado
   );
   let from = 0;
   for (const to of [...cuts.toSorted((a, b) => a - b), stream.length]) {
-    // Each chunk is wiped after its push: whatever the decoder still needs of it must have been copied.
+    // Each chunk is wiped after its push: the decoder must have copied the bytes that it still needs.
     const chunk = Uint8Array.from(stream.subarray(from, to));
     decoder.push(chunk);
     chunk.fill(0xff);

@@ -221,7 +221,7 @@ describe('two candidates', () => {
     await pass(1800);
     let arrive = (): void => undefined;
     a.wire.answersHeld = new Promise((settle) => (arrive = settle));
-    // It is sent at 2 s, and its answer comes at 6 s; the next one gets nowhere.
+    // The first renewal is sent at 2 s, and its answer comes at 6 s; the next one gets no answer.
     await pass(4100);
     arrive();
     await pass(100);

@@ -733,7 +733,7 @@ describe('http2 transport', () => {
     };
     watches[2]!.end('end');
     expect(await read[2]).toBe('.end');
-    // The first one is full: whatever comes needs the second.
+    // The first connection is full, so every other request needs the second.
     expect([await later(), clock.pendingTimers]).toEqual([[true, true], 2]);
     watches[0]!.end('end');
     expect(await read[0]).toBe('.end');
@@ -993,7 +993,7 @@ describe.each([
   ['a watch that asks for HTTP/2 first', { target: '/x?watch=true', protocol: 'auto' }],
 ] as const)('a connection that never opens: %s', (_, { target, protocol }) => {
   const request: HttpRequest = { method: 'GET', target, headers: {} };
-  /** Something that accepts and says nothing; and what is called when it has accepted. */
+  /** A server that accepts connections and sends nothing; calls `onAccepted` for each. */
   async function silent(onAccepted: (socket: Socket) => void = () => undefined) {
     const clock = new FakeClock();
     let accept = (): void => {};

@@ -196,7 +196,7 @@ describe('loadClientConfig', () => {
     expect(await config.credentials?.headers()).toEqual({ authorization: 'Bearer pod-token' });
     await expect(setUp(files).load()).rejects.toThrow('no configuration');
     expect((await setUp({ ...files, [CONFIG]: kubeconfig('') }, { env }).load()).source).toBe('c');
-    // Whoever names a context means another cluster than the pod's.
+    // A context in the command line means another cluster than the pod's.
     for (const KUBECONFIG of ['/gone/config', '']) {
       const inPod = setUp(files, { env: { ...env, KUBECONFIG } });
       await expect(inPod.load({ context: 'staging' })).rejects.toThrow(

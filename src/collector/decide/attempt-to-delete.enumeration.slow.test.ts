@@ -6,7 +6,7 @@ import type { Facts, LatestAnswer, NodeFacts, OwnerFacts } from './facts.ts';
 import type { Verdict } from './step.ts';
 import { targetOf, type KindMapping } from './target.ts';
 
-/** How things really are with one owner, and what of it the collector could know without asking. */
+/** The true state of one owner, and the facts about it that the collector could know without a read. */
 interface Owner {
   readonly truth: 'absent' | 'solid' | 'waiting' | 'unreadable';
   readonly scope: 'namespaced' | 'cluster' | 'unmapped';

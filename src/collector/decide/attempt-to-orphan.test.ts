@@ -167,7 +167,7 @@ describe('attemptToOrphan', () => {
   it('COL-122 COL-002 reads the owner first where the state in the graph is not trusted', () => {
     expect(doubtful({ state: 'unasked' })).toEqual({ need: 'latest', target });
     expect(doubtful(found())).toMatchObject({ need: 'released' });
-    // It has got other coordinates meanwhile: the answer is not about these.
+    // The owner has other coordinates by now: the answer is not about these.
     expect(doubtful({ state: 'absent', target: { ...target, name: 'x' } })).toEqual({ need: 'latest', target });
   });
 
@@ -177,7 +177,7 @@ describe('attemptToOrphan', () => {
     expect(attemptToOrphan({ ...last, version: '9' })).toMatchObject({
       actions: [{ known: { resourceVersion: '9', otherFinalizers: ['x/y'] }, only: '9' }],
     });
-    // Those of another version are none of it; of its own the graph knows that there are no others.
+    // Finalizers of another version do not count; the graph knows that this version has no others.
     const known = { resourceVersion: '7', otherFinalizers: [] };
     expect(attemptToOrphan(last)).toMatchObject({ actions: [{ known, only: '7' }] });
   });

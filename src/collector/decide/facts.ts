@@ -41,7 +41,7 @@ export interface NodeFacts {
   readonly identity: Identity;
   /** Undefined if the mapper does not know the kind of the node (row 3). */
   readonly mapping: KindMapping | undefined;
-  /** The graph may not answer for this kind, whatever `Facts.graph` says. */
+  /** The graph is not trusted for this kind, even if `Facts.graph` says otherwise. */
   readonly doubted?: true;
   readonly beingDeleted: boolean;
   readonly deletingDependents: boolean;
@@ -89,7 +89,7 @@ export interface OwnerFacts {
    * namespace. `unproven` for virtual nodes, other coordinates, or no node. `Facts.graph` says whether it may be trusted.
    */
   readonly graph: 'solid' | 'waiting' | 'unproven';
-  /** The graph may not answer for this kind, whatever `Facts.graph` says. */
+  /** The graph is not trusted for this kind, even if `Facts.graph` says otherwise. */
   readonly doubted?: true;
   /** A watch showed the deletion of this uid, and the object was exactly what the reference means. */
   readonly uidGone?: true;

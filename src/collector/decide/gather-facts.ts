@@ -25,7 +25,7 @@ export interface FactSource {
   readonly trust: Facts['graph'];
   /** While `trust` says `trusted`: whether that holds for this kind too. Absent: it does. */
   readonly trusts?: (apiVersion: string, kind: string) => boolean;
-  /** Whether the watch of this kind works, so that what it shows outweighs one read. Absent: as `trust` says. */
+  /** Whether the watch of this kind works: then its events outweigh one read. If absent, `trust` decides. */
   readonly follows?: (apiVersion: string, kind: string) => boolean;
   /** Whether so many objects of this kind vanished at once that nothing is believed about their absence yet. Absent: never. */
   readonly holdsAbsences?: (apiVersion: string, kind: string) => boolean;
@@ -53,7 +53,7 @@ export interface VersionedKind {
   readonly version: string;
 }
 
-/** One round about one key: what has been answered so far. */
+/** One round about one key, with the answers so far. */
 export interface Round {
   readonly uid: Uid;
   readonly queuedAs: QueuedAs;
@@ -215,7 +215,7 @@ function ownerFacts(source: FactSource, { reference, namespace, answers, depende
   const notOlderThan = mapping === undefined ? undefined : versionToName(source, mapping, dependent.id, version);
   const gone = graph.isKnownGone(reference, namespace);
   const knownAbsent = isKnownAbsent(source, reference, { mapping, namespace, gone });
-  // While there is no proof that it went, what was recorded of it says nothing.
+  // Without a proof of absence the record of an orphaned owner does not count.
   const absent = knownAbsent || live === 'absent';
   return {
     reference,

@@ -3,7 +3,7 @@ import type { LatestAnswer } from './facts.ts';
 import { type FactSource, trusts } from './gather-facts.ts';
 import type { OrphanFacts } from './orphan-step.ts';
 
-/** One round of orphaning: owner and dependents as they were when it began (COL-120), and what has been answered so far. */
+/** One round of orphaning: owner and dependents as they were when it began (COL-120), and the answers so far. */
 export type OrphanRound = Omit<OrphanFacts, 'node'> & { readonly uid: Uid };
 
 type TrustSource = Pick<FactSource, 'graph' | 'trust' | 'trusts'>;

@@ -42,8 +42,8 @@ const identity: fc.Arbitrary<Identity> = fc
   .map(({ words, ...rest }) => ({ ...words, ...rest }));
 
 /**
- * An event, or a virtual delete for what a uid is recorded as at that moment. Name and namespace of a uid under one
- * resource never change: those of observed objects come from the layout.
+ * An event, or a virtual delete for the identity that the graph has of a uid at that moment. Name and namespace of a uid under one resource
+ * never change: those of observed objects come from the layout.
  */
 type Command =
   | GraphEvent
@@ -216,7 +216,7 @@ describe('apply against a naive graph', () => {
           const expected = naive.apply(event);
           expect([...lines(effects)].sort()).toEqual([...expected].sort());
           compare(graph, naive);
-          // A copy goes the same way, and what happens to one does not happen to the other.
+          // A copy gives the same results, and an event of one does not change the other.
           const again: Effect[] = [];
           apply(copy, event, again);
           expect(again).toEqual(effects);

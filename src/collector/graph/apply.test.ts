@@ -139,7 +139,7 @@ describe('nodes', () => {
       expect(graph.node('a')).toMatchObject({ beingDeleted: false, deletingDependents: false });
       expect(graph.isWaiting(graph.find('a'))).toBe(false);
       expect(graph.references.waitingCount).toBe(0);
-      // It can begin anew.
+      // The deletion can begin anew.
       const again = said(run(graph, observed(pods, { ...object, deleting: true })));
       expect(again).toEqual(finalizers.length === 0 ? [] : ['observed a startsWaiting']);
     },
@@ -880,7 +880,7 @@ describe('lists and vanished resources', () => {
     const { outcome, effects } = applied(graph, observed(standbyPods, { uid: 'o', resourceVersion: '110' }));
     expect([outcome, effects]).toEqual(['unchanged', []]);
     expect(graph.node('o')).toMatchObject({ beingDeleted: true, deletingDependents: true, resourceVersion: '120' });
-    // It has the object all the same.
+    // The resource still has the object.
     expect(run(graph, { type: 'resourceVanished', resource: pods })).not.toContainEqual(
       expect.objectContaining({ uid: 'o' }),
     );
@@ -889,7 +889,7 @@ describe('lists and vanished resources', () => {
     expect(applied(graph, observed(standbyPods, { uid: 'o', resourceVersion: '115' })).outcome).toBe('unchanged');
     expect(graph.node('o')).toMatchObject({ beingDeleted: true, deletingDependents: true, resourceVersion: '120' });
     expect(applied(graph, observed(standbyPods, { uid: 'o', resourceVersion: '130' })).outcome).toBe('wentBack');
-    // It has come up: what it shows now counts, as that of any other does.
+    // The resource has reached the version: its events count again, like those of any other.
     expect(applied(graph, observed(standbyPods, { ...waiting, resourceVersion: '125' })).outcome).toBe('changed');
   });
 

@@ -410,8 +410,9 @@ function startList(graph: OwnershipGraph, resource: MonitoredResource): ApplyOut
 }
 
 /**
- * COL-042, COL-047: a complete list does not prove that what it lacks is gone. Nodes that nobody depends on are removed. The others stay,
- * unlisted, and are queued to be read. When more than `limit` allows are missing, all of them stay, and nothing is queued.
+ * Ends a list: even a complete one does not prove that the objects it lacks are gone (COL-042, COL-047). Nodes that nobody depends on are
+ * removed. The others stay, unlisted, and are queued to be read. When more than `limit` allows are missing, all of them stay, and nothing
+ * is queued.
  */
 function finishList(graph: OwnershipGraph, { resource, limit }: ListFinishedEvent, effects: Effect[]): ApplyOutcome {
   const missing: number[] = [];

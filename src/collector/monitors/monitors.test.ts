@@ -197,7 +197,7 @@ describe('Monitors', () => {
     expect([added, restarted, removed.map(({ resource }) => resource.apiVersion)]).toEqual([0, 1, ['v2']]);
     expect(log.slice(0, 3)).toEqual(['stop a/v1', 'start a/v1', 'stop a/v2']);
     expect(monitors.heirsOf(offered('a', 'v2')).map(({ synced }) => synced)).toEqual([false]);
-    // It was synced once: it stays, should its group version fail before its list is complete.
+    // The resource was synced once: it stays even if its group version fails before its list is complete.
     expect(await monitors.sync([offered('b')], failed)).toEqual(unchanged);
     running.get('a/v1')?.sync();
     expect(monitors.heirsOf(offered('a', 'v2')).map(({ synced }) => synced)).toEqual([true]);

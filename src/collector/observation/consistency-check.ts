@@ -64,7 +64,7 @@ const NAMED = 5;
  */
 export class ConsistencyCheck {
   readonly #options: ConsistencyCheckOptions;
-  /** The signal of `run`. Every check is a part of `run`, whoever asked for it. Undefined before `run`. */
+  /** The signal of `run`. Every check is a part of `run`, also one that a request started. Undefined before `run`. */
   #stopping: AbortSignal | undefined;
   /** The check under way. All who ask meanwhile get its report. */
   #underWay: Promise<ConsistencyReport> | undefined;

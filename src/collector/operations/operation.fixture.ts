@@ -29,7 +29,7 @@ export const statusWith = (code: number, reason: string, more: object = {}) => (
   body: { kind: 'Status', apiVersion: 'v1', status: code < 400 ? 'Success' : 'Failure', code, reason, ...more },
 });
 
-/** A context for the operations, and what they sent: `METHOD content-type query body`. */
+/** A context for the operations, and the requests that they sent: `METHOD content-type query body`. */
 export function setUp(script: Script) {
   const sent: string[] = [];
   const times: number[] = [];

@@ -71,7 +71,7 @@ export function resourceKey({ group, version, resource, kind }: OfferedResource)
 /** The state of a running monitor that a plan needs. */
 export interface RunningMonitor<T> {
   readonly resource: T;
-  /** It has shown all its objects once. */
+  /** Its monitor has shown all its objects once. */
   readonly synced: boolean;
   /** Its last list or watch failed. */
   readonly failing: boolean;

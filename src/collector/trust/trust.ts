@@ -70,7 +70,7 @@ export class Trust {
     return this.kinds.answersFor(apiVersion, kind);
   }
 
-  /** Whether the watch of this kind works, so that what it shows outweighs one read. */
+  /** Whether the watch of this kind works: then its events outweigh one read. */
   shows(apiVersion: string, kind: string): boolean {
     return this.kinds.shows(apiVersion, kind);
   }
@@ -89,8 +89,8 @@ export class Trust {
   }
 
   /**
-   * When the last call for this key got no answer: then neither the graph nor older proofs count for the key. Undefined: the last call was
-   * answered.
+   * The time of the last call for this key if it got no answer: then neither the graph nor older proofs count for the key. Undefined: the
+   * last call was answered.
    */
   unansweredAt(key: WorkKey): number | undefined {
     return this.#unanswered.of(key);

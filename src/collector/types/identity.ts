@@ -15,7 +15,7 @@ export interface Coordinates {
 
 /** Coordinates and a namespace: one object in the cluster (COL-045). */
 export interface Identity extends Coordinates {
-  /** Empty for cluster-scoped objects, and for what is only known from a cluster-scoped dependent. */
+  /** Empty for cluster-scoped objects, and for an owner that is only known from a cluster-scoped dependent. */
   readonly namespace: string;
 }
 

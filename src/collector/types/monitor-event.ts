@@ -17,7 +17,7 @@ export type MonitorEvent =
   | { readonly type: 'listed' }
   /** An enumeration showed an object that waits for its dependents, or for these to be orphaned. */
   | { readonly type: 'waitingListed'; readonly columns: ObjectColumns }
-  /** A watch showed a change of the object that is none for the graph: of a label, a status or its specification. */
+  /** A watch showed a change of the object that does not matter to the graph: of a label, a status or its specification. */
   | { readonly type: 'touched'; readonly columns: ObjectColumns }
   /**
    * An object of this resource was created, changed or deleted after the first enumeration, or may have been before an enumeration was

@@ -10,8 +10,8 @@ import {
 import type { Uid } from './identity.ts';
 
 /**
- * An object's metadata as a `MetadataReader` finds it in wire bytes. The columns are read during `apply` only; whoever
- * filled them may fill them again at once.
+ * An object's metadata as a `MetadataReader` finds it in wire bytes. The columns are read during `apply` only; the caller may fill them
+ * again after that.
  */
 export type ObjectColumns = Readonly<MetadataColumns>;
 

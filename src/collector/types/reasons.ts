@@ -1,5 +1,5 @@
 /**
- * Why the collector did what it did: one closed catalogue for effects, decisions, answers, logs, Events, metrics and traces.
+ * The reasons of the collector's actions: one closed catalogue for effects, decisions, answers, logs, Events, metrics and traces.
  * docs/reasons.md is this table (held by reasons.test.ts). Rows are those of COL-090.
  */
 export const reasons = {

@@ -17,7 +17,7 @@ interface WriteReasons {
   readonly answered: Reason;
 }
 
-/** Whether this write took effect, and not an earlier one of somebody else. */
+/** True if this write took effect. False if an earlier write of another client had the same effect. */
 export function tookEffect(answered: Reason | undefined): boolean {
   return answered === 'deleteAccepted' || answered === 'patchAccepted';
 }

@@ -10,7 +10,7 @@ export interface DecisionAbout {
   readonly queuedFor: QueueReason | undefined;
 }
 
-/** A decision about one object, for whoever wants to report it. `sentenceOf(reason)` says why in words. */
+/** A decision about one object, for reports. `sentenceOf(reason)` is the reason in words. */
 export interface Decision extends DecisionAbout {
   /** `requeue` also when an action failed. */
   readonly verdict: 'forget' | 'requeue';
@@ -39,8 +39,8 @@ export interface CarriedOut extends Decision {
   readonly decided: Reason;
   /**
    * The results of the actions that were begun, in order. The first action that fails ends the list (COL-094). Before them come the results
-   * of earlier decisions about the same object. Each of those ended with a DELETE that was refused as a conflict (COL-098), and what they
-   * had done stays done.
+   * of earlier decisions about the same object. Each of those ended with a DELETE that was refused as a conflict (COL-098); their earlier
+   * writes stay.
    */
   readonly results: readonly ActionResult[];
 }

@@ -5,9 +5,7 @@ import type { Target } from '../decide/target.ts';
 /** An action that is a request about one object. */
 export type WriteAction = Extract<Action, { readonly target: Target }>;
 
-/**
- * The log fields of a write that did not happen: the object, as in lines about successful writes, and what was tried. No field is nested.
- */
+/** The log fields of a failed write: the object, as in lines about successful writes, and the action. No field is nested. */
 export function failedWriteFields(write: WriteAction): LogFields {
   const { action, target } = write;
   return { ...target, action, ...triedOf(write) };

@@ -128,7 +128,7 @@ export class IgnoredFinalizers {
     const { graph } = this.#context;
     if ((await release.known(owner.uid, graph.dependents(owner.uid))) === 'failed') return false;
     const answer = await barrier?.ask(owner);
-    // The lists were cut, or it is too late for what they have shown.
+    // The lists were cut off, or it is too late for their results.
     if (this.#context.signal.aborted) return false;
     return typeof answer !== 'object' || (await release.found(owner.uid, answer.found)) === 'all';
   }

@@ -150,7 +150,7 @@ class EventServer {
     return this.records.load(new AbortController().signal);
   }
 
-  /** Those of a, b and c that are remembered. */
+  /** The uids among a, b and c that are remembered. */
   get known(): string[] {
     return ['a', 'b', 'c'].filter((uid) => this.orphanedOwners.has(target(uid), this.clock.now()));
   }

@@ -184,7 +184,7 @@ export class OrphanRecords {
 
   /**
    * Renews the Event that an earlier attempt has written, because the owner is deleted after this attempt (LIFE-561). `foreign`: the Event
-   * there is not that one. `changed`: somebody wrote or removed it meanwhile.
+   * there is not that one. `changed`: another client wrote or removed it meanwhile.
    */
   async #refresh(owner: Target, signal: AbortSignal): Promise<'fresh' | 'foreign' | 'changed'> {
     const { client, clock, component } = this.#options;
@@ -253,8 +253,8 @@ function namespaceOfEvent({ namespace }: Pick<OrphanedOwner, 'namespace'>): stri
 }
 
 /**
- * The record in an Event, if a collector wrote it there (LIFE-561). Somebody who may write only in other namespaces has no say about this
- * owner.
+ * The record in an Event, if a collector wrote it there (LIFE-561). A user who may write only in other namespaces cannot write a record of
+ * this owner.
  */
 function recordIn(event: ForeignEvent, component: string): RecordedOwner | undefined {
   const { kind, namespace = '', name, uid } = event.involvedObject ?? {};

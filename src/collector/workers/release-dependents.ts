@@ -81,7 +81,7 @@ export class ReleaseDependents {
       const latest = await readMetadata(calls, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
-    // This one is treated like those that are not begun any more: only the request that got no answer is reported.
+    // This request is treated like those that are not begun any more: only the one that got no answer is reported.
     if (answer.error instanceof NotSentError) return false;
     if ('need' in release || release.release === 'failed') {
       const reason = 'writeRejected';

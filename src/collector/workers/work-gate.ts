@@ -43,7 +43,7 @@ export class WorkGate {
     if (this.#inside > 0) await new Promise<void>((resolve) => this.#left.push(resolve));
   }
 
-  /** Closes the gate for ever. Whoever waits is released, and nothing runs. */
+  /** Closes the gate for ever. All waiting callers are released, and nothing runs. */
   end(): void {
     this.#state = 'ended';
     this.#letIn();

@@ -34,7 +34,7 @@ describe('aggregateRules', () => {
     ],
     ['nothing any more', { ...sum, rules: [rule('pods')] }, [], []],
   ])('API-375 %s', (_, aggregating, others, expected) => {
-    // It matches its own selector, and is no part of itself.
+    // The role matches its own selector, but its rules are no part of the result.
     const decision = aggregateRules(aggregating, [aggregating, ...others]);
     expect(decision).toEqual({ verdict: 'apply', reason: 'different', rules: expected.map(rule) });
   });

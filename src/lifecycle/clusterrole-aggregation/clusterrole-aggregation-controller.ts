@@ -32,7 +32,8 @@ export class ClusterRoleAggregationController implements Service {
       workers: WORKERS,
       sync: (name, stop) => this.#sync(name, stop),
     });
-    // Whatever changes may be, or may have been, a part of any that aggregates; there are few of those.
+    // Triggers all aggregating roles after any change, because the changed role may be, or may have been, a part of each; there are few of
+    // them.
     const look = (): void => {
       for (const role of this.#roles.list()) if (aggregates(role)) loop.trigger(role.metadata?.name ?? '');
     };

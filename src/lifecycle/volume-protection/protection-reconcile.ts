@@ -7,7 +7,7 @@ export const CLASS_FINALIZER = 'kubernetes.io/vac-protection';
 
 type ProtectionDecision =
   | { readonly verdict: 'update'; readonly object: KubeObject; readonly reason: 'unprotected' | 'unused' }
-  /** It is terminating and protected, so its use must be determined. */
+  /** The object terminates and is protected, so the controller must find out whether it is in use. */
   | { readonly verdict: 'look'; readonly reason: 'leaving' }
   | { readonly verdict: 'wait'; readonly reason: 'used' }
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'asItShouldBe' };

@@ -48,15 +48,15 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 
 const VALIDATIONS: readonly FieldValidation[] = ['Strict', 'Warn', 'Ignore'];
 
-/** Throws a TypeError for what is no validation of fields. For callers without types. */
+/** Throws a TypeError for an invalid value. For callers without types. */
 export function checkFieldValidation(given: unknown): void {
   if (given === undefined || (VALIDATIONS as readonly unknown[]).includes(given)) return;
   throw new TypeError(`fieldValidation is one of ${VALIDATIONS.join(', ')}, not ${inspect(given)}`);
 }
 
 /**
- * The options as parameters of a request. Throws a TypeError for an option that the call does not take.
- * `defaults` hold for what is not given.
+ * The options as parameters of a request. Throws a TypeError for an option that the call does not take. `defaults` hold for options that
+ * are not given.
  */
 export function writeQuery(call: string, options: PatchOptions, defaults: PatchOptions): Record<string, QueryValue> {
   checkKeys(call, options, KEYS[call] ?? []);

@@ -13,8 +13,8 @@ export interface TestClock {
   /** Milliseconds until the next thing that waits for time (a retry, a timeout, a resync); undefined with the real clock. */
   readonly nextTimerInMs: number | undefined;
   /**
-   * Lets so many milliseconds pass: what comes due happens, in order, with everything that follows from it. Resolves when
-   * nothing more can happen at the new time. Rejects with the real clock, which nobody can move.
+   * Lets so many milliseconds pass. The timers that come due run in order, with everything that follows from them. Resolves when nothing
+   * more can happen at the new time. Rejects with the real clock, which a test cannot move.
    */
   advance(ms: number): Promise<void>;
   /**
@@ -22,7 +22,7 @@ export interface TestClock {
    * test. An error that it throws rejects the call that let the time pass. Never called once the cluster has stopped.
    */
   readonly setTimeout: (fn: () => void, ms?: number) => TestTimer;
-  /** Takes a timer back; harmless when it has come due, or is none. */
+  /** Cancels a timer; has no effect if it has come due already, or is undefined. */
   readonly clearTimeout: (timer: TestTimer | undefined) => void;
   /**
    * Resolves when so many milliseconds of this clock have passed. Rejects with an AbortError when the signal is aborted before. A sleep

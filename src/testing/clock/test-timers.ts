@@ -12,8 +12,8 @@ export interface TestTimer {
 }
 
 /**
- * Timers of the test and of the operator under test. They end with the cluster: what has not come due by then never does, and a
- * sleep that is under way stays so.
+ * Timers of the test and of the operator under test. They end with the cluster: a timer that has not come due by then never does, and a
+ * sleep that is under way never ends.
  */
 export class TestTimers {
   readonly #clock: Clock;

@@ -77,7 +77,7 @@ function lost<T>(first: readonly T[] = [], second: readonly T[] = [], key: (entr
   return first.filter((entry) => !kept.has(key(entry)));
 }
 
-/** Names of what differs, one level deep, and one more in the metadata. */
+/** Names of the fields that differ, one level deep, and one more in the metadata. */
 function changedFields(previous: KubeObject, next: KubeObject): string {
   const names = (a: object, b: object): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])];
   const differs = (a: unknown, b: unknown): boolean => JSON.stringify(a) !== JSON.stringify(b);

@@ -5,7 +5,7 @@ import { Recorder } from './recorder.ts';
 
 const uid = 'u1';
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'default', uid } };
-/** Those that docs/reasons.md leaves out of the trace. */
+/** The reasons that docs/reasons.md leaves out of the trace. */
 const trivial = ['goneFromGraph', 'noOwners', 'virtualEntryOutdated'];
 const catalogue = Object.entries(reasons.decided).map(([reason, sentence]) => ({ reason, sentence }));
 

@@ -10,7 +10,7 @@ import { Trace, type TracedObject, type TraceEntry, type TraceKind } from './tra
 
 /** Entries kept; the oldest go first. */
 const MAX_ENTRIES = 20_000;
-/** The one who gives reasons for what it writes. */
+/** The controller that gives reasons for its writes. */
 const COLLECTOR = 'garbage-collector-controller';
 /** Decisions that say no more than that there was nothing to decide: not worth a line. */
 const trivial: readonly Reason[] = ['goneFromGraph', 'noOwners', 'virtualEntryOutdated'];
@@ -77,8 +77,8 @@ export interface NoteDetails {
 }
 
 /**
- * Whose request is being worked on. One for all clusters of a process: every promise that is made costs time for each such
- * storage there is, and there may be hundreds of clusters.
+ * The client whose request is being worked on. All clusters of a process share one storage: each storage makes every promise slower, and
+ * there may be hundreds of clusters.
  */
 const acting = new AsyncLocalStorage<{ readonly recorder: Recorder; readonly who: string }>();
 
@@ -119,7 +119,7 @@ export class Recorder {
     return acting.run({ recorder: this, who }, work);
   }
 
-  /** Forgets all so far: what it takes to start a cluster is no part of a test's story. */
+  /** Forgets all entries so far, because the start of a cluster is no part of a test. */
   clear(): void {
     this.#entries = new Ring({ bound: MAX_ENTRIES });
     this.#dropped = 0;
@@ -191,7 +191,7 @@ export class Recorder {
     });
   }
 
-  /** Owners that are there, but not where or what a reference says: a sentence each. */
+  /** Sentences about owners that exist, but not at the place or with the name of the reference. */
   #namesakes(owners: readonly OwnerReference[], namespace: string): string[] {
     return owners.flatMap((reference) => {
       const { apiVersion, kind, name, uid } = reference;
@@ -221,7 +221,7 @@ export class Recorder {
     }
   }
 
-  /** The one in whose name this cluster was asked; itself for what nobody asked for. */
+  /** The client for which the cluster works at present; the server itself if there is none. */
   get #actor(): string {
     const asked = acting.getStore();
     return asked?.recorder === this ? asked.who : 'apiserver';

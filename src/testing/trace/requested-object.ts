@@ -7,8 +7,8 @@ import type { TracedObject } from './trace.ts';
 export type RequestedObject = Omit<TracedObject, 'uid'>;
 
 /**
- * The object that a request is about, as far as it says so itself. Undefined for a whole collection, for what is no
- * resource that is served, and for a creation whose body is not JSON or leaves the name to the server.
+ * The object that a request is about, as far as the request names it. Undefined for a whole collection, for a path that is no served
+ * resource, and for a creation whose body is not JSON or leaves the name to the server.
  */
 export function requestedObject(
   request: HttpRequest,

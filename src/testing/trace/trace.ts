@@ -34,7 +34,7 @@ export interface TraceEntry {
   readonly object?: TracedObject;
   /** The event, in a few words: `created`, `is being deleted (waits for finalizer example.com/x)`, … */
   readonly what: string;
-  /** Why: the collector's sentence, or what the server answered. */
+  /** The reason: the collector's sentence, or the server's answer. */
   readonly why?: string;
   /** The revision of the store after a write. */
   readonly revision?: number;
@@ -42,7 +42,7 @@ export interface TraceEntry {
   readonly after?: KubeObject;
 }
 
-/** Whom {@link Trace.about} looks for: by name, or an object as the server answered it, which has a uid. */
+/** The object that {@link Trace.about} searches for: by name, or an object from an answer of the server, which has a uid. */
 export type TraceSubject =
   | {
       readonly apiVersion?: string;
@@ -71,7 +71,7 @@ export class Trace {
     this.dropped = dropped;
   }
 
-  /** Only what is about this object, in any namespace unless it names one. Throws a TypeError for what has no kind and name. */
+  /** Only the entries about this object, in any namespace unless it names one. Throws a TypeError for a value without kind and name. */
   about(subject: TraceSubject): Trace {
     const { kind } = subject;
     const { name, namespace, uid } = 'metadata' in subject ? (subject.metadata ?? {}) : (subject as Named);

@@ -9,7 +9,7 @@ interface KindWarnings {
   readonly onCreate: (object: Fields) => string[];
   /** Warnings of an update. They are given only if the update raises the generation. If absent, updates have no warnings. */
   readonly onChange?: (object: Fields) => string[];
-  /** At every update, whatever changes. */
+  /** Warnings of every update. */
   readonly onUpdate?: (object: Fields) => string[];
 }
 

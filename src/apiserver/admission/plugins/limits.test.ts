@@ -63,7 +63,7 @@ describe('LimitRanger', () => {
     // The range's default limit comes first, and a request above its limit is no valid pod.
     [{ requests: { memory: '2Gi' } }, 422],
     [{ limits: { memory: '512Mi' } }, 201],
-    // A range has defaults of its own for what it bounds.
+    // A range has its own defaults for the resources that it limits.
     [{}, 201],
   ])('judges containers: %j', async (resources, expected) => {
     await range({ type: 'Container', min: { cpu: '200m' }, max: { memory: '1Gi' } });

@@ -22,7 +22,7 @@ export interface BoundPolicy<P extends AdmissionPolicy = ValidatingAdmissionPoli
 export interface PolicyBinding {
   readonly name: string;
   readonly binding: ValidatingAdmissionPolicyBinding;
-  /** Undefined matches whatever the policy matches. */
+  /** If undefined, the binding matches everything that the policy matches. */
   readonly match: MatchResources | undefined;
 }
 

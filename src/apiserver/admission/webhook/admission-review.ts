@@ -101,7 +101,7 @@ interface Expected {
   readonly mutating: boolean;
 }
 
-/** API-351. v1beta1 was never held to kind and uid, and a patch of it needs no type. */
+/** Checks the answer of a webhook (API-351). A v1beta1 answer may lack kind and uid, and its patch needs no type. */
 export function verifyReview(answer: unknown, { version, uid, mutating }: Expected): VerifiedResponse {
   if (!isJsonObject(answer)) return invalid('webhook response was absent');
   const { response } = answer;

@@ -120,7 +120,10 @@ export function validateWatchOptions(options: ListOptions): void {
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** An unsigned number of 64 bits, or what Go says of any other text. No store has come to a version beyond 2^53: it is the future. */
+/**
+ * An unsigned number of 64 bits, or Go's error for any other text. No store has reached a version beyond 2^53, so a higher one is in the
+ * future.
+ */
 function parseRevision(text: string): number | string {
   if (!/^\d+$/.test(text)) return `strconv.ParseUint: parsing ${quoted(text)}: invalid syntax`;
   if (BigInt(text) > MAX_UINT64) return `strconv.ParseUint: parsing ${quoted(text)}: value out of range`;

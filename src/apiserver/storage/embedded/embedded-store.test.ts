@@ -33,7 +33,7 @@ class SlowJournal implements Journal {
     return this.#end !== undefined;
   }
 
-  /** How often room was asked for, and whether there is any. */
+  /** How often room was asked for, and the error if there is none. */
   asked = 0;
   room: Error | undefined;
 

@@ -49,7 +49,7 @@ const COMPACT_SLICE = 4096;
 /** Interval between attempts to write while the disk is full, ms. */
 const FULL_RETRY_MS = 1000;
 
-/** Room for history and what waits behind it, for {@link MultiVersionMap}. */
+/** The most entries of history and of waiting changes, for {@link MultiVersionMap}. */
 export function historyBound(limits: EmbeddedStoreLimits): number {
   return 2 * (limits.maxHistoryChanges + limits.maxWaiting + KEPT_CHANGES);
 }

@@ -63,7 +63,7 @@ const row = (kv: { key: string; value: Uint8Array; createRevision: number; modRe
 
 interface Real {
   map: MultiVersionMap;
-  /** The journal: what a restart would find. */
+  /** The journal with the entries that a restart would find. */
   journal: Map<number, Entry>;
   /** The compacted revision as of the last time the journal forgot something. */
   journaled: number;

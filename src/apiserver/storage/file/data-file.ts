@@ -190,7 +190,7 @@ export class DataFile implements RedoTable {
       .then(async () => {
         if (this.#tail === 'clean') return;
         await this.#handle.truncate(this.#end);
-        // It may name the commit that is discarded.
+        // The witness may name the discarded commit.
         await writeWitness(this.#handle, this.#applied);
         await this.#handle.datasync();
         this.#tail = 'clean';

@@ -19,7 +19,7 @@ interface Acknowledged {
 interface WriterEnd {
   readonly acknowledged: ReadonlyMap<string, Acknowledged>;
   readonly failed: string | undefined;
-  /** How it ended and what it complained of, for whoever reads a failed test. */
+  /** The exit of the process and its complaints, for the reader of a failed test. */
   readonly ending: string;
 }
 

@@ -319,7 +319,7 @@ describe('the file store', () => {
     const bounded = await openFileStore({ path, clock: systemClock, limits });
     await expect(bounded.list('', { revision: 500 })).rejects.toThrow('has been compacted');
     expect((await bounded.list('', { revision: 2500 })).items).toHaveLength(2498);
-    // Reading alone writes nothing; what was compacted goes with the next commit.
+    // A read alone writes nothing; the compacted revision is written with the next commit.
     await bounded.create('/registry/b', bytes('0'));
     await bounded.close();
     const again = await open(path);

@@ -264,7 +264,7 @@ describe('the journal with redo logs', () => {
             continue;
           }
           const after = await images();
-          // Later than the images: what the table has gotten meanwhile it may have at the time of a power cut too.
+          // The records that the table has received since the images were made may also be there at the time of a power cut.
           onDisk = [...table.records];
           await redo.close();
           if (end !== 'killed in a write' || commits.length === 0 || table.applied === acknowledged) continue;

@@ -120,7 +120,7 @@ export class RedoJournal implements Journal {
   #offset: number;
   #sequence: number;
   #compacted: Revision;
-  /** Where a record was not written for lack of space, in the current log. */
+  /** The space in the current log where a record was not written because it did not fit. */
   #gap: { readonly start: number; readonly end: number } | undefined;
   /** Under way, or done: the table gets what the other log holds. */
   #applying: Promise<void> | undefined;
@@ -139,7 +139,7 @@ export class RedoJournal implements Journal {
   }
 
   async commit(commit: JournalCommit): Promise<void> {
-    // Said at once, and not when the other log is full: what is acknowledged until then would wait for a restart.
+    // Throws at once, and not when the other log is full: otherwise the commits acknowledged until then would wait for a restart.
     if (this.#failure !== undefined) throw this.#failure;
     const size = redoRecordSize(commit);
     if (size > REDO_LOG_BYTES) await this.#commitToTable(commit, size);
@@ -292,8 +292,8 @@ async function readLogs(logs: Logs, id: Uint8Array, applied: number): Promise<Re
   const recovery = recoverRedo([logs[0].buffer, logs[1].buffer], id, applied);
   const { pending, current, offset } = recovery;
   for (const [i, log] of logs.entries()) if (pending[i]!.length === 0) log.dropBuffer();
-  // Only the newest may not have been acknowledged, and what is served must not be gone after the next power cut. Written again, because a flush
-  // says nothing of a page whose writing failed before.
+  // Writes the newest record again, because only this one may not have been acknowledged: it will be served, so it must survive the next
+  // power cut. A flush alone would not do, because it does not repeat the failed write of a page.
   const newest = pending[current].at(-1);
   if (newest !== undefined) await logs[current].write(newest.offset, offset);
   return recovery;

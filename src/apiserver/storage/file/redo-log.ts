@@ -4,7 +4,10 @@ import { open as openHandle, readFile as readWhole } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Written whole before it is used, so that a flush concerns data alone: it is half of what one into a growing file takes. */
+/**
+ * Size of a log. The file is written whole before it is used, so that a flush concerns data alone and takes half the time of a flush of a
+ * growing file.
+ */
 export const REDO_LOG_BYTES = 1 << 20;
 
 /**

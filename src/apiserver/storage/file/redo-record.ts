@@ -49,7 +49,10 @@ export function redoRecordSize({ changes, forget }: JournalCommit): number {
 }
 
 export interface RedoHeader {
-  /** {@link STORE_ID_BYTES} long: a record of another store, or one that a client has put into a value, is none of ours. */
+  /**
+   * The id of the store, {@link STORE_ID_BYTES} long. It excludes a record of another store, and a record that a client has put into a
+   * value.
+   */
   readonly id: Uint8Array;
   readonly sequence: number;
   readonly compacted: Revision;

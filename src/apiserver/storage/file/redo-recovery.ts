@@ -11,10 +11,10 @@ export interface LocatedRecord {
 export interface RedoRecovery {
   /** For each log, the records that the table lacks, in order. */
   readonly pending: readonly [readonly LocatedRecord[], readonly LocatedRecord[]];
-  /** Where the next record goes: into this log, at this offset. */
+  /** The log and the offset of the next record. */
   readonly current: 0 | 1;
   readonly offset: number;
-  /** That of the newest record, or what the table has. */
+  /** The number of the newest record, or that of the table. */
   readonly sequence: number;
 }
 

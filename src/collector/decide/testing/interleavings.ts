@@ -22,13 +22,13 @@ import { ownerAnswer } from '../owner-lookup.ts';
 import { targetOf, type Target } from '../target.ts';
 import { SmallServer, type ServerObject } from './small-server.ts';
 
-/** Something that somebody else does, once, at any time. */
+/** A write of another client, once, at any time. */
 export interface Incident {
   readonly name: string;
   readonly happen: (server: SmallServer) => SmallServer;
 }
 
-/** A key in work: what was answered so far, or what is left to do. */
+/** A key in work: the answers so far, or the actions that are left. */
 type Work =
   | { readonly key: string; readonly round: Round }
   | { readonly key: string; readonly round: Round; readonly actions: readonly Action[]; readonly requeue: boolean };
@@ -313,7 +313,7 @@ function stillAwaited({ acceptedEnds }: State, graph: OwnershipGraph): State['ac
   return new Map([...acceptedEnds].filter(([uid, end]) => graph.node(uid)?.resourceVersion === end.resourceVersion));
 }
 
-/** COL-002, asked of the server at the moment of the delete. */
+/** Checks COL-002 against the server at the moment of the delete. */
 function checkSafety(server: SmallServer, target: Target, violations: string[]): void {
   const object = server.at(target);
   if (object === undefined) return;

@@ -23,7 +23,7 @@ export const REFS_CHAIN = 1 << 9;
 /** Flags of the inline reference, four bits in the order of edge-table.ts. */
 export const INLINE_SHIFT = 10;
 export const INLINE_MASK = 0b1111 << INLINE_SHIFT;
-/** It was in the list that is being read (`listStarted`). */
+/** The list that is being read contained it (`listStarted`). */
 export const SEEN = 1 << 14;
 /** The resource that showed it last has not yet reached the version that another one had shown (COL-212). */
 export const BEHIND = 1 << 15;

@@ -46,7 +46,7 @@ const MOST_OWNERS = 100_000;
 const MOST_EARLY = 10_000;
 
 /**
- * Follows cascades in the events of all monitors, whoever deletes, and logs one line when a cascade has passed. An object belongs to the
+ * Follows the cascades of all clients in the events of all monitors, and logs one line when a cascade has passed. An object belongs to the
  * cascade of its owner, or else of its namespace. Objects that a relist no longer shows are not counted.
  */
 export class PassingCascades {

@@ -28,7 +28,7 @@ it('an address stored during a read of an older state stays taken', async () => 
   const service = { apiVersion: 'v1', kind: 'Service', metadata, spec };
   expect(await addresses.reservePort(30_100, 'p', addresses.begin(service))).toBeUndefined();
 
-  // A mark of what nobody has, because of which the next who asks looks.
+  // Reserves a port for no service; because of this mark the next request for the port reads the store.
   await addresses.reservePort(30_080, 'p');
   let open: () => void = () => undefined;
   held = new Promise((resolve) => (open = resolve));

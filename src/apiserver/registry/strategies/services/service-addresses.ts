@@ -297,7 +297,10 @@ function specOf(service: KubeObject): ServiceSpec {
   return (service['spec'] ?? {}) as ServiceSpec;
 }
 
-/** The cluster addresses. A headless service has the word None, and types without addresses have none, whatever the fields contain. */
+/**
+ * The cluster addresses. A headless service has the word None. A service of a type without addresses has none, even if the fields contain
+ * some.
+ */
 export function addressesOf(spec: ServiceSpec): readonly string[] {
   if (!hasClusterAddress(spec)) return [];
   const { clusterIP, clusterIPs } = spec;
