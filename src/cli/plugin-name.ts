@@ -10,8 +10,8 @@ const PLUGINS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The words that a program's name stands for; none for `kubegc`. @param program the path of the call, which keeps a link's name:
- * `process.argv[1]`
+ * The words that a program's name stands for; none for `kubegc`.
+ * @param program the path of the call, which keeps a link's name: `process.argv[1]`
  */
 export function wordsOfName(program: string): readonly string[] {
   return PLUGINS[basename(program, '.js')] ?? [];

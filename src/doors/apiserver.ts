@@ -35,7 +35,7 @@ export interface RunningServer extends AsyncDisposable {
   readonly server: ApiServer;
   /** An administrator in this process, without a socket. */
   readonly client: RestClient;
-  /** For external programs; undefined if the server does not listen. */
+  /** The kubeconfig for external programs; undefined if the server does not listen. */
   readonly kubeconfig: string | undefined;
   /** Ends all watches and the listener. May be called repeatedly. */
   stop(): Promise<void>;

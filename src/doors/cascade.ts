@@ -86,7 +86,7 @@ export interface DeleteOptions {
   readonly records: Records;
   /** The cluster as people name it, for the record. */
   readonly context?: { readonly name: string; readonly server: string };
-  /** As the plan was made with. */
+  /** The grace period that the plan was made with. */
   readonly gracePeriodSeconds?: number | undefined;
   /** Milliseconds of the wait; without a bound unless given. */
   readonly timeoutMs?: number;
@@ -282,7 +282,7 @@ export async function planRelink(
   return relinkPlanOf(await readObservation({ client, clock: systemClock, discovery, ...scope }));
 }
 
-/** Patches the references of the plan, each object at the resourceVersion that the plan saw; resolves with what became of each. */
+/** Patches the references of the plan, each object at the resourceVersion that the plan saw; resolves with the result of each. */
 export function relink(client: RestClient, plan: RelinkPlan): Promise<RelinkOutcome[]> {
   return runRelink(client, plan);
 }

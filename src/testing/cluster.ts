@@ -125,7 +125,7 @@ interface Parts {
   readonly fieldValidation: FieldValidation | undefined;
 }
 
-/** From which cluster an object came, so that a matcher needs no more than the object. */
+/** The cluster that an object came from, so that a matcher needs only the object. */
 const origins = new WeakMap<object, TestCluster>();
 
 export function clusterOf(subject: object): TestCluster | undefined {
@@ -137,7 +137,7 @@ export class TestCluster implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #informers: Promise<void>[] = [];
   #stopped: Promise<void> | undefined;
-  /** For the test itself; in the trace it is `test`. */
+  /** The client of the test itself; in the trace it is `test`. */
   readonly client: ClusterClient;
   /** Its time. */
   readonly clock: TestClock;
@@ -328,9 +328,9 @@ export class TestCluster implements AsyncDisposable {
   }
 
   /**
-   * A cache of the objects of a kind with handlers for its changes, as operators are built on; it ends with the cluster. An error of a handler
-   * is in the trace. Resolves when the cache knows what is there. Rejects, and ends the cache, with an answer of 400, 405 or 422, which time
-   * does not mend, and after five seconds of real time with an Error that says what is missing.
+   * A cache of the objects of a kind with handlers for its changes, as operators are built on; it ends with the cluster. An error of a
+   * handler is in the trace. Resolves when the cache knows all existing objects. Rejects, and ends the cache, with an answer of 400, 405 or
+   * 422, because a retry would get it again, and after five seconds of real time with an Error that names the missing part.
    */
   async informer<T extends ApiObject = KubeObject>(query: KindQuery, who = 'informer'): Promise<Informer<T>> {
     checkKeys('informer', query, kindQueryKeys);
@@ -413,7 +413,7 @@ export class TestCluster implements AsyncDisposable {
     return startUp.done?.then(settle) ?? settle();
   }
 
-  /** From now on controllers think but do not write, until {@link step} or {@link settled}. */
+  /** From now on controllers decide but do not write, until {@link step} or {@link settled}. */
   pause(): void {
     this.#parts.gate.close();
   }
@@ -532,7 +532,7 @@ async function until(
   throw new Error(`the cluster did not start within ${START.withinMs} ms of its clock: ${otherwise}\n${last}`);
 }
 
-/** Throws a TypeError that says what is wrong. */
+/** Throws a TypeError that names the invalid setting. */
 function checkSimulation(settings: SimulationSettings | undefined): void {
   if (settings === undefined) return;
   checkKeys('simulate', settings, ['pods', 'nodes']);

@@ -34,7 +34,7 @@ export interface Settled {
   readonly waiting: readonly string[];
 }
 
-/** The cluster does not come to rest. The message ends with what happened last. */
+/** The cluster does not come to rest. The message ends with the last events. */
 export class NotSettledError extends Error {
   /** The work that had not come to rest, a line each. */
   readonly pending: readonly string[];
@@ -64,7 +64,7 @@ const DEFAULT_TIMEOUT_MS = 5000;
  * (10, 50 and 250 ms apart) and the first of its queue, too little for a Retry-After, which is whole seconds.
  */
 const AFTER_CONFLICT_MS = 500;
-/** With the real clock: how long it sleeps before it looks whether more has happened. */
+/** With the real clock: how long it sleeps before it checks again. */
 const NAP_MS = 1;
 /** Turns of the event loop between two readings of the time. */
 const TURNS_A_ROUND = 500;
@@ -101,7 +101,7 @@ interface Left {
 /** Knows when nothing is left to do. */
 export class Settler {
   readonly #parts: SettlerParts;
-  /** Conflicts that a settling has given time already: one that comes to nothing does not move the clock again and again. */
+  /** Conflicts for which time has passed already: one whose retries never succeed must not move the clock again and again. */
   #conflicts = 0;
 
   constructor(parts: SettlerParts) {
@@ -161,7 +161,7 @@ export class Settler {
     return true;
   }
 
-  /** A moment of real time. It is not counted as time that the cluster took to come to rest. */
+  /** Waits for a moment of real time. It is not counted as time that the cluster took to come to rest. */
   async #awaitLook(budget: Budget): Promise<boolean> {
     const { queues, timers } = this.#parts;
     const next = Math.min(

@@ -2,8 +2,8 @@ import type { HttpRequest, HttpResponse } from '../base/http-message.ts';
 import type { Send } from '../client/rest/interceptor.ts';
 
 /**
- * The moment from which controllers know what is there. A cluster that starts from a snapshot is handed out before it: reads go on at
- * once, and everything that changes something, or reads what controllers do, waits for it.
+ * The moment from which controllers know the existing objects. A cluster that starts from a snapshot is returned before that moment: reads
+ * go on at once, but writes, and reads of the controllers' work, wait for it.
  */
 export class StartUp {
   #done: Promise<void> | undefined;
@@ -16,7 +16,10 @@ export class StartUp {
     this.#done.catch(() => undefined);
   }
 
-  /** Rejects with what kept the controllers from it. Undefined when it has come, so that nobody waits a turn for nothing. */
+  /**
+   * Rejects with the error that kept the controllers from starting. Undefined after that moment, so that no caller waits a turn for
+   * nothing.
+   */
   get done(): Promise<void> | undefined {
     return this.#done;
   }

@@ -70,7 +70,7 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     this.#arm();
   }
 
-  /** So many delays that a limiter had asked for are not waited out: the item was woken, or another time counts. */
+  /** Called when so many delays of a limiter end early: the item was woken, or another time counts. */
   protected notWaitedOut(_count: number): void {}
 
   /**
@@ -92,7 +92,7 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
   }
 
   /**
-   * A delayed item is ready in `ms` at the latest, for when something changed that may be none of its business, and may change again and
+   * Makes a delayed item ready in `ms` at the latest, after a change that may or may not concern the item, and that may come again and
    * again. False when it is not delayed.
    */
   hasten(item: T, ms: number): boolean {

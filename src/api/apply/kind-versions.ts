@@ -11,7 +11,8 @@ export interface KindVersion {
 
 /**
  * Versions of a kind by apiVersion, without the version of the write. Undefined means that the version no longer exists, and the managers
- * that use it are dropped. @throws StatusError where upstream fails only at the conversion
+ * that use it are dropped.
+ * @throws StatusError where upstream fails only at the conversion
  */
 export type OtherVersions = (apiVersion: string) => KindVersion | undefined;
 

@@ -5,7 +5,8 @@ import { TypedValueError } from './typed-value-error.ts';
 
 /**
  * The path element that identifies a value of an associative list. An absent key has its default value, and is left out if it has no
- * default (API-222). @throws TypedValueError when the element cannot be identified
+ * default (API-222).
+ * @throws TypedValueError when the element cannot be identified
  */
 export function listElementOf(list: ListSchema, value: unknown): PathElement {
   return list.keys.length > 0 ? keyedElement(list, value) : setElement(value);

@@ -5,8 +5,8 @@ import { formOf, type ListSchema, type MapSchema, memberType, type TypeSchema } 
 
 /**
  * Merges a configuration into an object: a value in the configuration wins, and all else stays (structured-merge-diff `Merge`). A null in
- * the configuration counts only for scalars and atomic values. The result shares parts with both. @throws TypedValueError for elements of
- * associative lists that have no key
+ * the configuration counts only for scalars and atomic values. The result shares parts with both.
+ * @throws TypedValueError for elements of associative lists that have no key
  */
 export function mergeTyped(live: unknown, config: unknown, type: TypeSchema): unknown {
   if (config === undefined) return live;

@@ -54,7 +54,10 @@ export function fieldNameOf(element: PathElement): string | undefined {
   return element.startsWith('f:') ? element.slice(2) : undefined;
 }
 
-/** A path element from a client in its canonical spelling; undefined for a kind of element of a later version. @throws PathElementError */
+/**
+ * A path element from a client in its canonical spelling; undefined for a kind of element of a later version.
+ * @throws PathElementError
+ */
 export function normalizeElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new PathElementError('key must be 2 characters long:');
   if (text[1] !== ':') throw new PathElementError(`missing colon: ${text}`);

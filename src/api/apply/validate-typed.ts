@@ -7,7 +7,8 @@ import { TypedValueError } from './typed-value-error.ts';
 
 /**
  * Checks that a value fits its type, that each field is declared, and that each list element occurs once (API-223). Stored objects may have
- * duplicate elements. @throws TypedValueError with every problem found
+ * duplicate elements.
+ * @throws TypedValueError with every problem found
  */
 export function validateTyped(value: unknown, type: TypeSchema, duplicates: 'refused' | 'allowed' = 'refused'): void {
   const problems: string[] = [];

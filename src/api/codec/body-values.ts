@@ -20,8 +20,8 @@ const CLOSE_BRACE = 0x7d;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Checks the number of values in a JSON text. A text that is nested too deeply is left to the parser, which refuses it. @throws StatusError
- * 413 for more values than a body may hold
+ * Checks the number of values in a JSON text. A text that is nested too deeply is left to the parser, which refuses it.
+ * @throws StatusError 413 for more values than a body may hold
  */
 export function boundTextValues(text: string): void {
   if (text.length < FEWEST_BYTES) return;

@@ -8,7 +8,10 @@ export function elementIdentity(element: unknown, mergeKey: string | undefined):
   return element[mergeKey];
 }
 
-/** The identity, which must be present. @throws StatusError 500 with upstream's text (API-196), 400 for a scalar */
+/**
+ * The identity, which must be present.
+ * @throws StatusError 500 with upstream's text (API-196), 400 for a scalar
+ */
 export function requireMergeKey(element: unknown, mergeKey: string | undefined): unknown {
   if (mergeKey === undefined) return element;
   if (!isJsonObject(element)) throw newBadRequest('invalid patch format: an element of a list of objects is no object');

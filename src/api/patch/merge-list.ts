@@ -82,7 +82,10 @@ function isDirective(element: unknown): boolean {
   return isJsonObject(element) && Object.hasOwn(element, DIRECTIVE) && readDirective(element) !== 'merge';
 }
 
-/** The one kind of all elements. @throws StatusError 422 for lists of lists, 400 for a mixture (API-196) */
+/**
+ * The one kind of all elements.
+ * @throws StatusError 422 for lists of lists, 400 for a mixture (API-196)
+ */
 function elementKind(live: readonly unknown[], patch: readonly unknown[]): string {
   let kind: string | undefined;
   for (const element of [...live, ...patch]) {

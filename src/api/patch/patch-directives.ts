@@ -11,7 +11,10 @@ export const SET_ORDER_PREFIX = '$setElementOrder/';
 /** `merge` is the default and has no effect. */
 export type PatchDirective = 'replace' | 'delete' | 'merge';
 
-/** The directive of an object of the patch. @throws StatusError 400 for an unknown one (API-196) */
+/**
+ * The directive of an object of the patch.
+ * @throws StatusError 400 for an unknown one (API-196)
+ */
 export function readDirective(patch: Record<string, unknown>): PatchDirective {
   if (!Object.hasOwn(patch, DIRECTIVE)) return 'merge';
   const directive = patch[DIRECTIVE];

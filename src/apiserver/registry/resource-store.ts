@@ -147,7 +147,7 @@ export class ResourceStore {
     return this.#conversion?.remote !== undefined;
   }
 
-  /** Lets the webhook convert what is not converted yet, so that {@link serve} can return it. */
+  /** Lets the webhook convert all objects that are not converted yet, so that {@link serve} can return them. */
   async prepare(objects: readonly StoredObject[]): Promise<void> {
     const remote = this.#conversion?.remote;
     if (remote === undefined) return;

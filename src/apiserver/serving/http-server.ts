@@ -204,7 +204,7 @@ class Exchanges {
       response.end();
       return;
     }
-    // Read first: a connection that breaks forgets who was at its other end.
+    // The peer is read first, because a connection that breaks forgets it.
     const peer = peerOf(request.socket as TLSSocket, this.#clock.now());
     const reader = announcesBody(request)
       ? new BodyReader(request, {

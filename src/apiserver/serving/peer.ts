@@ -10,7 +10,7 @@ const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2';
 
 interface KnownPeer {
   readonly peer: Peer | undefined;
-  /** From then on its certificate is not valid any more, ms since 1970; Infinity without one. */
+  /** The time at which the certificate becomes invalid, ms since 1970; Infinity without one. */
   readonly expires: number;
 }
 
@@ -18,8 +18,9 @@ interface KnownPeer {
 const peers = new WeakMap<object, KnownPeer>();
 
 /**
- * The client at the other end (API-371): the subject of its certificate when our authority signed it, it is one for clients and it is valid now;
- * `refused` when it sent another, or when its certificate has expired since; undefined when it sent none, or one without a name.
+ * The client of the connection (API-371): the subject of its certificate. The certificate must be signed by our authority, be a client
+ * certificate, and be valid now. `refused`: the client sent another certificate, or it has expired since. Undefined: it sent none, or one
+ * without a name.
  */
 export function peerOf(socket: TLSSocket, now: number): Peer | undefined {
   let known = peers.get(socket);

@@ -33,7 +33,7 @@ export interface KeyValue {
   metadataEnd?: number;
 }
 
-/** Outcome of a guarded write. `current` is what stands in the way (absent: the key does not exist). */
+/** Outcome of a guarded write. `current` is the existing entry that prevents it (absent: the key does not exist). */
 export type WriteResult =
   | { readonly succeeded: true; readonly kv: KeyValue }
   | { readonly succeeded: false; readonly current?: KeyValue; readonly revision: Revision };
@@ -67,7 +67,7 @@ export interface ListOptions {
    * that has not happened: {@link RevisionFutureError}.
    */
   readonly revision?: Revision;
-  /** Count what is left after the page (API-096). It may cost a walk over the range. */
+  /** Counts the keys after the page (API-096). This may walk over the whole range. */
   readonly countRemaining?: boolean;
   /**
    * A hint: only objects are wanted whose labels may have these bits. A store may bring others all the same; one that takes the hint reads at
@@ -140,7 +140,7 @@ export interface Store {
   update(key: string, value: Uint8Array, expected: Revision, options?: WriteOptions): Promise<WriteResult>;
   /** Succeeds only if the key's modRevision is `expected`. */
   delete(key: string, expected: Revision): Promise<DeleteResult>;
-  /** No call back comes from inside the call itself; the first ones may come before the promise resolves. */
+  /** No callback runs inside the call itself; the first ones may run before the promise resolves. */
   watch(prefix: string, options: WatchOptions): Promise<StoreWatch>;
   /** The revision of the newest write. */
   currentRevision(): Promise<Revision>;

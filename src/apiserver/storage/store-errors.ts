@@ -56,16 +56,16 @@ export function isOutOfSpace(error: unknown): boolean {
   return error instanceof Error && 'code' in error && OUT_OF_SPACE.has(error.code);
 }
 
-/** At the start: nobody answers at the addresses, or not as wanted. */
+/** At the start: no etcd answers at the addresses, or its answer is not the expected one. */
 export class StoreConnectError extends Error {
-  /** `troubles`: each address with what it said. */
+  /** `troubles`: each address with its error. */
   constructor(troubles: string, cause?: unknown) {
     super(`cannot use etcd: ${troubles}`, { cause });
     this.name = 'StoreConnectError';
   }
 }
 
-/** At the start: under the prefix lies what another program, or another version, has written. */
+/** At the start: the keys under the prefix were written by another program, or by another version. */
 export class StoreForeignDataError extends Error {
   constructor(root: string, found: string) {
     super(`etcd holds ${found} under ${root}, which this version of kubegc cannot use`);
@@ -73,7 +73,7 @@ export class StoreForeignDataError extends Error {
   }
 }
 
-/** The connection was lost, or time was over, before the store answered: it may have done what it was asked for. */
+/** The connection was lost, or the time was over, before the store answered: the write may have happened. */
 export class StoreOutcomeUnknownError extends Error {
   constructor(cause?: unknown) {
     super('the store did not answer in time: whether it has done what it was asked for is not known', { cause });

@@ -30,8 +30,8 @@ class Forms {
 }
 
 /**
- * A stored object and what has been made of its bytes so far. Each form is made on first use and kept, so that many
- * watchers of one event share it. Nothing handed out may be changed.
+ * A stored object and the forms that were made of its bytes so far. Each form is made on first use and kept, so that many watchers of one
+ * event share it. Callers must not change any of them.
  */
 export class StoredObject {
   readonly #kv: KeyValue;

@@ -25,7 +25,7 @@ const web = (spec: object = {}): KubeObject => ({
   },
 });
 
-/** With something in it that can be managed. */
+/** A ConfigMap with a field that a manager can own. */
 const configMap = (name: string, extra: Partial<KubeObject> = {}): KubeObject =>
   emptyConfigMap(name, { data: { k: 'v' }, ...extra });
 

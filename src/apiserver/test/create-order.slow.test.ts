@@ -18,7 +18,7 @@ interface Fault {
 
 const limitRanges = (namespace: string): string => `/api/v1/namespaces/${namespace}/limitranges`;
 
-/** In the order in which kube-apiserver checks them: of two faults the first one in this table is answered. */
+/** The faults in the order in which kube-apiserver checks them: if there are two, the answer is about the first one in this table. */
 const faults: Readonly<Record<string, Fault>> = {
   'another namespace than that of the path': {
     status: 400,

@@ -9,7 +9,7 @@ export interface CustomResourceOptions extends GroupVersionResource {
   readonly subresources?: readonly SubresourceInfo[];
 }
 
-/** For a registry: served as a CustomResourceDefinition's is, without one. It has no type and no schema. */
+/** A registration like that of a CustomResourceDefinition, without one. It has no type and no schema. */
 export function customResource(options: CustomResourceOptions): ResourceRegistration {
   const { group, version, resource, kind, namespaced, subresources = [] } = options;
   const info: ResourceInfo = {

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 
 describe('how long the store keeps a written object', () => {
   let server: TestServer;
-  /** The last segment of the key, what was done to it, and for how long. */
+  /** The last segment of the key, the operation, and the time to live. */
   let told: [string, string, number | undefined][];
   beforeEach(async () => {
     told = [];

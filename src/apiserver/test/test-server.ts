@@ -25,7 +25,7 @@ export interface RequestOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** As if over a connection. */
+  /** Sends the request as if over a connection. */
   readonly remote?: true;
 }
 

@@ -19,7 +19,7 @@ describe('a bag', () => {
             given.push(slot);
             inside.add(slot);
           } else {
-            // Also slots whose thing is out already: that changes nothing.
+            // Also removes slots whose item is gone already: that has no effect.
             const slot = given[each.which % Math.max(1, given.length)];
             if (slot === undefined) continue;
             bag.remove(slot);

@@ -10,14 +10,14 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since the epoch; may jump when the machine's clock is set. */
   now(): number;
-  /** Milliseconds since some moment; never goes back. For durations. */
+  /** Milliseconds since some moment, for durations; never goes back. */
   monotonic(): number;
   setTimer(delayMs: number, fn: () => void): Timer;
   /** Calls `fn` in the next turn of the event loop, after I/O that is ready had its chance. */
   defer(fn: () => void): void;
 }
 
-/** As they were when the program was loaded: a test that replaces timers or date of its process later means its own. */
+/** The originals from the time when the program was loaded: a test that replaces timers or date of its process later must not replace these. */
 const { setTimeout, clearTimeout, setImmediate, performance, Date } = globalThis;
 const sinceStart = performance.now.bind(performance);
 const sinceEpoch = Date.now.bind(Date);

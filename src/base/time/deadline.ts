@@ -18,7 +18,7 @@ export class Deadline implements AbortNotice, Disposable {
   #reason: unknown;
   #timer: Timer | undefined;
   readonly #parent: AbortNotice | undefined;
-  /** As many as the layers that a request passes. */
+  /** One listener for each layer that a request passes. */
   #listeners: AbortListener[] = [];
 
   constructor({ clock, timeoutMs, parent }: DeadlineOptions) {

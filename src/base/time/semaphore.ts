@@ -73,7 +73,7 @@ export class Semaphore {
         },
       };
       const onAbort = (): void => {
-        // Its slot in the ring stays until it comes to the front: a hole is skipped there.
+        // The slot stays in the ring until it comes to the front, where it is skipped.
         waiter.grant = undefined;
         this.#waiting--;
         this.#dropHoles();

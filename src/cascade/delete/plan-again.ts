@@ -5,8 +5,8 @@ import { previewCascade } from '../preview/preview.ts';
 import { readSnapshot } from '../snapshot/read-snapshot.ts';
 
 /**
- * The plan that the cluster gives now for the roots of an earlier one, as far as they are still there (CAS-051). Undefined when none of them is.
- * @param gracePeriodSeconds as the earlier plan was made with
+ * The plan that the cluster gives now for the existing roots of an earlier one (CAS-051). Undefined when none of them exists.
+ * @param gracePeriodSeconds that of the earlier plan
  */
 export async function planAgain(
   { roots, assumeFinalizers }: CascadePlan,

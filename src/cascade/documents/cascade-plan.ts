@@ -8,7 +8,7 @@ export type CascadePolicy = 'Background' | 'Foreground' | 'Orphan';
  * The fate of an object (CAS-012).
  * - `deleted`: it is deleted. - `orphaned`: it stays and loses its references to owners that are deleted with policy Orphan.
  * - `kept`: it stays, because another owner does; it may lose references.
- * - `waits`: it is terminating until somebody else removes a finalizer.
+ * - `waits`: it is terminating until another client removes a finalizer.
  * - `stuck`: it is terminating, and nothing known will free it.
  * - `unknown`: the answer needs a kind that could not be read.
  */
@@ -35,7 +35,7 @@ export interface PlannedObject {
   readonly message: string;
   /** Order of deletions, from 1; present for `deleted`. */
   readonly sequence?: number;
-  /** uids that must be gone before this object goes. */
+  /** uids that must be gone before this object is deleted. */
   readonly waitsFor?: readonly string[];
   /** uids of owners whose references it loses. */
   readonly losesReferences?: readonly string[];

@@ -4,7 +4,7 @@ import type { ObjectReference } from './object-reference.ts';
 
 /** One object whose owner references are repaired. */
 export interface RelinkChange {
-  /** With the resourceVersion that the repair rests on. */
+  /** The object, with the resourceVersion that the repair rests on. */
   readonly ref: ObjectReference;
   readonly before: readonly OwnerReference[];
   readonly after: readonly OwnerReference[];

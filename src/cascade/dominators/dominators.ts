@@ -12,9 +12,9 @@ export interface DiesWithIt {
 }
 
 /**
- * Counts for every object what is deleted with it, in one pass over the graph. An object lives while any of its owners does, so the
- * deletions with an object are its subtree in the dominator tree under a virtual root. The virtual root holds all objects without owners,
- * all members of cycles, and all objects about which nothing can be proved. O(references · log depth).
+ * Counts for every object the objects that are deleted with it, in one pass over the graph. An object stays while any of its owners does,
+ * so the deletions with an object are its subtree in the dominator tree under a virtual root. The virtual root holds all objects without
+ * owners, all members of cycles, and all objects about which nothing can be proved. O(references · log depth).
  */
 export function diesWithIt(snapshot: Snapshot): DiesWithIt {
   const { owners, heldForEver, observed } = ownersOf(snapshot);

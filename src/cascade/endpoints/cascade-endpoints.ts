@@ -228,7 +228,7 @@ export class CascadeEndpoints {
     return lintCluster(observation, { olderThanMs: seconds * 1000 });
   }
 
-  /** The objects, all of which must be there. */
+  /** Finds the objects, all of which must exist. */
   async #named(
     { client, signal }: Reader,
     objects: readonly TypedName[],

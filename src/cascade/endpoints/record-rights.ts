@@ -7,7 +7,7 @@ import type { ObjectRight } from './object-rights.ts';
 /** The right over everything: needed for the record of a kind that no server serves any more. */
 const EVERYTHING = { group: '*', resource: '*' } as const;
 
-/** The rights to read what a record says without its bodies: `get` of every kind in every namespace that it names. */
+/** The rights to read a record without its bodies: `get` of every kind in every namespace that it names. */
 export function readRightsOf({ plan, roots }: CascadeRecord): ObjectRight[] {
   const refs = plan === undefined ? roots : plan.objects.map(({ ref }) => ref);
   return refs.map(({ apiVersion, resource, namespace }) => {

@@ -42,7 +42,8 @@ const LEAST_LENGTH = 5;
 
 /**
  * Whether there is evidence of a program that serves a finalizer (CAS-031). `no` needs a program with its domain that is not alive; without
- * one the answer is `unknown`, because a controller may run outside of the cluster. @param manager field manager that set the finalizer
+ * one the answer is `unknown`, because a controller may run outside of the cluster.
+ * @param manager field manager that set the finalizer
  */
 export function finalizerEvidence(
   finalizer: string,

@@ -32,8 +32,8 @@ const sources: readonly Source[] = [
 ];
 
 /**
- * Reads what may be a controller: leases and workloads. A kind that cannot be listed gives no sightings, which proves nothing:
- * a finalizer is then `unknown`.
+ * Reads the objects that may be controllers: leases and workloads. A kind that cannot be listed gives no sightings, which proves nothing: a
+ * finalizer is then `unknown`.
  */
 export async function readSightings(
   client: RestClient,

@@ -32,7 +32,7 @@ export interface Extent {
 
 export const NOTHING: Extent = { total: 0, byResource: new Map() };
 
-/** Counts what each user deleted within an hour, in minutes. */
+/** Counts the deletions of each user within an hour, in minutes. */
 export class DeletionLedger {
   readonly #users = new Map<string, Map<number, Extent>>();
 
@@ -118,8 +118,8 @@ export function extentOf({ objects }: Pick<CascadePlan, 'objects'>): Extent {
 }
 
 /**
- * Digest of a plan that stays the same when an annotation is put on its roots: their resourceVersion does not count, everything else
- * that goes with them does.
+ * Digest of a plan that stays the same when an annotation is put on its roots: it ignores their resourceVersion, and contains everything
+ * else that is deleted with them.
  */
 export function approvalDigest({ roots, objects }: Pick<CascadePlan, 'roots' | 'objects'>): string {
   const isRoot = new Set(roots.map(({ ref }) => ref.uid));

@@ -29,7 +29,7 @@ const protecting = { annotations: { [PROTECT]: 'holds orders' } };
 
 const rules = { exemptUsers: DEFAULT_EXEMPT_USERS, exemptGroups: DEFAULT_EXEMPT_GROUPS, budgets: [] };
 
-/** Answers what the judge asks for, as the guard does. */
+/** Answers the judge's questions, as the guard does. */
 function judged(
   request: GuardRequest,
   objects: readonly KubeObject[],

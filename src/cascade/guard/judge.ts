@@ -169,7 +169,7 @@ function lostProtections(
   return before.of(uid).filter((each) => each.uid !== uid && !after.has(each.uid));
 }
 
-/** Undefined: there is no such object, so nothing goes. */
+/** Undefined if there is no such object, so nothing is deleted. */
 function simulationOf(loss: RealLoss, snapshot: Snapshot): SimulationRequest | undefined {
   const base = { assumeFinalizers: 'removed' } as const;
   switch (loss.loss) {

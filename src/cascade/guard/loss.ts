@@ -16,12 +16,12 @@ export type Loss =
   | { readonly loss: 'finalizeNamespace'; readonly uid: string; readonly namespace: string }
   /** Owner references change: the collector may find the object without an owner. */
   | { readonly loss: 'references'; readonly uid: string; readonly references: readonly OwnerReference[] }
-  /** Nothing says which object goes. */
+  /** The request does not show which object is deleted. */
   | { readonly loss: 'unidentified' };
 
 const nothing: Loss = { loss: 'nothing' };
 
-/** Finds what the request may make go (CAS-070). Pure; reads the request alone. */
+/** Finds the objects that the request may delete (CAS-070). Pure; reads the request alone. */
 export function lossOf(request: GuardRequest): Loss {
   const { operation, group, resource, subresource, object, oldObject } = request;
   if (operation === 'DELETE') return subresource === '' ? deletion(request) : nothing;

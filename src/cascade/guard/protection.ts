@@ -24,7 +24,7 @@ export function protectionOf(metadata: ObjectMeta | undefined): string | undefin
   return value === undefined ? undefined : value.trim() || 'no reason given';
 }
 
-/** Whether what an object owns is protected with it. */
+/** Whether the dependents of an object are protected with it. */
 export function protectsDependents(metadata: ObjectMeta | undefined): boolean {
   return protectionOf(metadata) !== undefined && metadata?.annotations?.[PROTECT_DEPENDENTS] !== 'false';
 }

@@ -24,7 +24,7 @@ interface AdmissionRequest {
 
 const OPERATIONS: ReadonlySet<string> = new Set(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
 
-/** Reads a review. Throws a {@link ReviewError} that says what is wrong with it. */
+/** Reads a review. Throws a {@link ReviewError} that describes the problem. */
 export function parseReview(text: string): { readonly uid: string; readonly request: GuardRequest } {
   const { uid, resource, operation, userInfo, ...rest } = requestOf(text);
   if (typeof uid !== 'string' || uid === '') throw new ReviewError('the AdmissionReview has no request.uid');

@@ -21,7 +21,7 @@ export interface Judgement {
 /** Maximum number of names in a message; the rest is counted. */
 const MAX_NAMED = 2;
 
-/** Derives from a finished simulation what became of each object that the cascade touches (CAS-012). */
+/** Derives from a finished simulation the fate of each object that the cascade touches (CAS-012). */
 export class Judge {
   readonly #snapshot: Snapshot;
   readonly #result: SimulationResult;

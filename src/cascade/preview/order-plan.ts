@@ -5,7 +5,7 @@ import { readPresent } from '../snapshot/read-present.ts';
 import { objectName } from './object-name.ts';
 import { wavesOf } from './waves.ts';
 
-/** Objects of one request wait for each other, so that none of them can go first. */
+/** Objects of one request wait for each other in a circle, so no order exists for their deletion. */
 export class OrderCircleError extends Error {
   override readonly name = 'OrderCircleError';
 }

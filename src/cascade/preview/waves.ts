@@ -3,7 +3,7 @@ import type { ObjectReference } from '../documents/object-reference.ts';
 
 /** kro stamps this on each object that it applies: the place in its order. The object that was applied last is deleted first. */
 export const APPLY_ORDER = 'internal.kro.run/apply-order';
-/** `<kind>/<name>`, several separated by commas: goes when these are gone. */
+/** `<kind>/<name>`, several separated by commas: the object is deleted when these are gone. */
 export const DELETE_AFTER = 'kubegc.io/delete-after';
 
 /** An object of a request with the annotations that say its place. */
@@ -16,8 +16,8 @@ export interface OrderedRoot {
 export type Waves = { readonly waves: ReadonlyMap<string, number> } | { readonly circle: readonly ObjectReference[] };
 
 /**
- * The wave in which each object of one request goes (CAS-054): one more than the last of those that go before it. Only objects of the
- * request count; an annotation that names another one says nothing. Pure.
+ * The wave in which each object of one request is deleted (CAS-054): one more than the highest wave of the objects before it. Only objects
+ * of the request count; an annotation that names another one has no effect. Pure.
  */
 export function wavesOf(roots: readonly OrderedRoot[]): Waves {
   const before = predecessors(roots);

@@ -86,7 +86,7 @@ export class DeletionRecorder {
   }
 }
 
-/** Objects whose deletion none of the others explains: no owner, namespace or definition among them. */
+/** Objects whose deletion none of the others explains: their owner, namespace and definition are not among these. */
 export function rootsOf(bodies: readonly KubeObject[]): KubeObject[] {
   const uids = new Set(bodies.map(({ metadata }) => metadata?.uid));
   const namespaces = new Set<string | undefined>();

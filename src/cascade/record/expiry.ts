@@ -18,7 +18,7 @@ export const defaultExpiry: ExpiryLimits = { maxAgeMs: 30 * 24 * 3600 * 1000, ma
 
 /**
  * The records that expire: those older than the maximum age, then the oldest until the rest fits. The newest record always stays, because
- * it may be the only copy of what was just deleted.
+ * it may be the only copy of the objects that were just deleted.
  */
 export function expiredRecords(records: readonly KeptRecord[], now: number, limits: ExpiryLimits): string[] {
   const newestFirst = records.toSorted((a, b) => b.time - a.time || (a.id < b.id ? 1 : -1));

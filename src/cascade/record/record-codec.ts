@@ -117,7 +117,7 @@ function refuseLater(version: unknown, path: string): void {
   );
 }
 
-/** @param what the file or record */
+/** @param what names the file or record */
 export function damaged(what: string, why: string, options?: ErrorOptions): RecordError {
   return new RecordError(
     'damaged',

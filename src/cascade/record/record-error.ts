@@ -15,7 +15,7 @@ export type RecordErrorCode =
   /** No record, or several, have the id. */
   | 'notFound'
   | 'ambiguous'
-  /** The files differ from what was written. */
+  /** The files differ from those that were written. */
   | 'damaged'
   /** Written by a later version of kubegc. */
   | 'laterVersion'

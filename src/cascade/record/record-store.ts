@@ -26,8 +26,8 @@ import { KEY_BYTES } from './secret-cipher.ts';
 /** The interface of the store for `delete`: a record is durable before the first DELETE is sent, and completed afterwards. */
 export interface RecordWriter {
   /**
-   * Resolves with the id once the record is durable. Rejects with a RecordError if it is not; then nothing may be deleted. @param objects
-   * the full body of every object that the plan removes
+   * Resolves with the id once the record is durable. Rejects with a RecordError if it is not; then nothing may be deleted.
+   * @param objects the full body of every object that the plan removes
    */
   write(header: RecordHeader, objects: AsyncIterable<KubeObject> | Iterable<KubeObject>): Promise<string>;
   /** Records the result of the cascade. */

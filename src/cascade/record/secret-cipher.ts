@@ -13,8 +13,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a text so that it can be read only with the key and at its place. @param place the place of the text (record id and uid); a text
- * that was moved cannot be decrypted
+ * Encrypts a text so that it can be read only with the key and at its place.
+ * @param place the place of the text (record id and uid); a text that was moved cannot be decrypted
  */
 export function sealText(text: string, key: Uint8Array, place: string, random: Random): SealedText {
   const iv = random.bytes(IV_BYTES);

@@ -5,9 +5,9 @@ import type { RelinkChange, RelinkPlan, UnresolvedReference } from '../documents
 import { isTerminating, nameOf, type Observation, type ObservedObject, placeOf } from '../observed/observed-object.ts';
 
 /**
- * Finds owner references whose uid is stale but whose kind, namespace and name resolve, and says what they become (CAS-067).
- * @param wanted objects of files: their references are the ones that objects of these names should have, also where a backup tool
- *   dropped them. Absent: the references of the objects themselves.
+ * Finds owner references whose uid is stale but whose kind, namespace and name resolve, and plans the correct ones (CAS-067).
+ * @param wanted objects of files: their references are the ones that objects of these names should have, also where a backup tool dropped
+ *   them. Absent: the references of the objects themselves.
  */
 export function planRelink(observation: Observation, wanted?: readonly KubeObject[]): RelinkPlan {
   const { objects: observed, readAt, incomplete } = observation;
@@ -97,7 +97,7 @@ function repairOf({ ref, metadata }: ObservedObject, references: readonly OwnerR
   return { change, unresolved, valid };
 }
 
-/** The owner that is there now, or why there is none to use. */
+/** The present owner, or the reason why there is none to use. */
 function ownerOf(
   namespace: string | undefined,
   reference: OwnerReference,

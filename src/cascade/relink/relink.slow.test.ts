@@ -37,7 +37,7 @@ async function planOf({ client }: TestCluster, wanted?: readonly KubeObject[]): 
 
 describe('relink', () => {
   it('CAS-067 repairs references whose uid is stale and whose name resolves, and only those', async () => {
-    // Nothing collects: a collector would delete what a backup tool restored with stale owners.
+    // Starts no collector: it would delete the objects that a backup tool restored with stale owners.
     await using cluster = await startCluster({ controllers: [] });
     const { client } = cluster;
     const parent = await client.create(configMap('parent'));

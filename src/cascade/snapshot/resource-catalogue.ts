@@ -50,8 +50,8 @@ export class ResourceCatalogue {
   }
 
   /**
-   * The mapping of exactly this version of a kind (COL-117); undefined if the server does not serve it. @param resource the plural that the
-   * object was seen in; undefined if only its kind is known
+   * The mapping of exactly this version of a kind (COL-117); undefined if the server does not serve it.
+   * @param resource the plural that the object was seen in; undefined if only its kind is known
    */
   mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined {
     const found = resource === undefined ? undefined : this.#inResource(apiVersion, kind, resource);

@@ -54,7 +54,7 @@ export async function warmSnapshot({
   return new Snapshot({ graph, catalogue, kept, created: [], readAt: now, source: 'warm', incomplete: [] });
 }
 
-/** Objects of which more is needed than the graph keeps, by resource. */
+/** Objects that need more fields than the graph keeps, by resource. */
 function extraordinary(graph: OwnershipGraph, catalogue: ResourceCatalogue): Map<DiscoveredResource, NodeId[]> {
   const found: NodeId[] = [];
   graph.forEachNode((id) => {

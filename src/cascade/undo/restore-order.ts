@@ -24,8 +24,9 @@ const LAST: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The wave of each object: after its owners, its namespace, its definition, and the volume or account it names (CAS-063). @param bodies
- * objects to create @returns one wave for each object, in the given order. In an ownership cycle, one edge is ignored.
+ * The wave of each object: after its owners, its namespace, its definition, and the volume or account it names (CAS-063).
+ * @param bodies objects to create
+ * @returns one wave for each object, in the given order. In an ownership cycle, one edge is ignored.
  */
 export function restoreWaves(bodies: readonly KubeObject[]): number[] {
   const prerequisites = prerequisitesOf(bodies);

@@ -212,7 +212,7 @@ class UndoRun {
     return { outcome: 'created', uid, notes: said };
   }
 
-  /** An earlier run was killed after it had created the object: does what may be left. */
+  /** An earlier run was killed after it had created the object: completes the steps that may be left. */
   async #complete(recorded: KubeObject, uid: string): Promise<void> {
     const { status } = this.#restoreBody(recorded);
     if (status !== undefined) {

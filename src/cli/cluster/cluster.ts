@@ -282,7 +282,7 @@ export class Cluster {
       metrics,
       collector: {
         concurrentGcSyncs: CONCURRENT_GC_SYNCS,
-        // In one process the server itself makes sure that users get their turn.
+        // In one process the server itself gives every user a turn.
         fewCalls: 2 * CONCURRENT_GC_SYNCS,
         selfCheckPeriodMs: this.#options.selfCheckPeriodMs,
         deletionLimits: this.#options.deletionLimits,

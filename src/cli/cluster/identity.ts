@@ -33,7 +33,7 @@ export interface IdentityFiles {
 }
 
 export interface IdentityOptions {
-  /** If absent, all of it lives as long as the process. */
+  /** The directory of the files. If absent, the identity lives only as long as the process. */
   readonly directory?: IdentityFiles;
   readonly clock: Clock;
   readonly random: Random;

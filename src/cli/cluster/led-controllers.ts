@@ -10,7 +10,7 @@ import { buildCollector, buildControllers, type ControllersOptions } from '../..
 export const CONTROLLERS_LEASE = { namespace: 'kube-system', name: 'kubegc-controllers' } as const;
 
 export interface LedControllersOptions extends ControllersOptions {
-  /** For the identity of this process in the lease. */
+  /** Makes the identity of this process in the lease. */
   readonly random: Random;
   /** The client of the lease. The lease must not guard its writes. */
   readonly leaseClient: RestClient;

@@ -261,7 +261,7 @@ async function watchOther(
   ]);
 }
 
-/** Another collector does not matter to who does not collect. */
+/** Another collector does not matter to a process that does not collect. */
 function withoutCollector(verdicts: CombinedVerdict, signal: AbortSignal): Promise<void> {
   verdicts.embedded('absent');
   return untilAborted(signal);

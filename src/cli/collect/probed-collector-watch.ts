@@ -26,9 +26,9 @@ const SOON_MS = 5000;
 const LASTING_REFUSALS = 3;
 
 /**
- * Whether another collector runs, by what becomes of a probe. The lease says when to probe again, because it has another holder. The lease
- * decides only where the server refuses the probe for good. Any other failure is temporary and proves nothing, so this process observes
- * meanwhile. Where an instance of kubegc leads, it has probed already and would collect this probe too, so this process stands by.
+ * Finds out by a probe whether another collector runs. A new holder of the lease is the reason to probe again. The lease alone decides only
+ * where the server refuses the probe for good. Any other failure is temporary and proves nothing, so this process observes meanwhile. Where
+ * an instance of kubegc leads, it has probed already and would collect this probe too, so this process stands by.
  */
 export class ProbedCollectorWatch {
   readonly #options: ProbedCollectorWatchOptions;
@@ -36,7 +36,7 @@ export class ProbedCollectorWatch {
   /** The holder of the lease; undefined before it was read, empty if there is none. */
   #holder: string | undefined;
   #verdict: OtherCollector | undefined;
-  /** In a row. */
+  /** Refused probes in a row. */
   #refusals = 0;
   readonly #pauses = exponentialBackoff({ baseMs: SOON_MS, capMs: AGAIN_MS });
   #askAgain: () => void = () => undefined;

@@ -32,8 +32,8 @@ const VALUES: Readonly<Record<string, 'namespaces' | 'contexts' | 'clusters' | '
 };
 
 /**
- * Determines the possible next words of a command line whose last word is incomplete. Pure: it reads nothing. @param words the words after
- * the command's own name; the last is the one to complete, and may be empty
+ * Determines the possible next words of a command line whose last word is incomplete. Pure: it reads nothing.
+ * @param words the words after the command's own name; the last is the one to complete, and may be empty
  */
 export function completionOf(root: Command, words: readonly string[]): Completion {
   const toComplete = words.at(-1) ?? '';

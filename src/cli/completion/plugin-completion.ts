@@ -24,8 +24,9 @@ const MOST_NAMES = 500;
 
 /**
  * Answers kubectl's plugin completion (`kubectl_complete-PLUGIN`): one choice per line, then `:` and a directive. A list that cannot be
- * read has no choices, because a completion must not print errors. @param root has the command `cascade` @param words `cascade` or `cascade
- * undelete`, then the words of the command line
+ * read has no choices, because a completion must not print errors.
+ * @param root has the command `cascade`
+ * @param words `cascade` or `cascade undelete`, then the words of the command line
  */
 export async function completePlugin(root: Command, words: readonly string[], terminal: Terminal): Promise<number> {
   const silent: Terminal = { stdout: () => undefined, stderr: () => undefined, columns: 80 };
@@ -36,7 +37,7 @@ export async function completePlugin(root: Command, words: readonly string[], te
   try {
     choices = request.want === 'choices' ? request.choices : await readChoices(completion, silent);
   } catch {
-    // Nothing to offer.
+    // There are no choices to offer.
   }
   const begun = choices.filter(({ value }) => value.startsWith(toComplete));
   const isUnended = begun.length > 0 && begun.every(({ value }) => value.endsWith('/') || value.endsWith('='));

@@ -25,7 +25,7 @@ export async function readBudgets(file: string): Promise<readonly GuardBudget[]>
   }
 }
 
-/** Throws an Error that names what is wrong: a typing error must not leave somebody without a limit. */
+/** Throws an Error that names the problem: a typing error must not remove a limit. */
 export function parseBudgets(text: string): readonly GuardBudget[] {
   const { value, repeated } = parseYamlStrict(text);
   const [twice] = repeated;

@@ -49,7 +49,7 @@ async function said(status: number, kubelet: string): Promise<{ levels: string[]
   return { levels: lines.map(({ level }) => level), text: JSON.stringify(lines), paths };
 }
 
-/** As a kubelet answers: the whole of its configuration, of which these are a few fields. */
+/** Answers like a kubelet with its whole configuration, of which these are a few fields. */
 const configz = (settings: object): string =>
   JSON.stringify({
     kubeletconfig: {

@@ -40,7 +40,7 @@ export interface ImageDocument {
   readonly lastUsed: string | null;
 }
 
-/** An image that goes. */
+/** An image that is removed. */
 export interface GoingImage extends ImageDocument {
   readonly reason: string;
   /** The bytes that come back. */
@@ -88,7 +88,7 @@ export interface NodeStatusDocument extends NodeDocument<'NodeStatus'> {
   readonly thresholds: NodePlanDocument['thresholds'];
   readonly aboveThreshold: boolean;
   readonly images: readonly { readonly group: string; readonly images: number; readonly bytes: number }[];
-  /** As a kubelet reports them in the status of its Node. */
+  /** The images as a kubelet reports them in the status of its Node. */
   readonly nodeStatusImages: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[];
   readonly findings: readonly NodeFinding[];
 }

@@ -16,7 +16,7 @@ import { nodeSettings } from './node-settings.ts';
 export interface OpenNode {
   readonly collection: NodeCollection;
   readonly configuration: NodeConfiguration;
-  /** For Events and pods; undefined without `--pods apiserver`. */
+  /** The client for Events and pods; undefined without `--pods apiserver`. */
   readonly cluster: { readonly client: RestClient; readonly nodeName: string } | undefined;
   close(): Promise<void>;
 }

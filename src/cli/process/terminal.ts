@@ -1,4 +1,4 @@
-/** The output of a command. It is injected, so that tests read what a person would see. */
+/** The output of a command. It is injected, so that tests read the same as a person. */
 export interface Terminal {
   stdout(text: string): void;
   stderr(text: string): void;

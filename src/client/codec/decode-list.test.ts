@@ -3,7 +3,7 @@ import { DecodeError } from './decode-error.ts';
 import { decodeList } from './decode-list.ts';
 import { listDecoder } from './list-decoder.ts';
 
-/** As kube-apiserver 1.36 answers them: the metadata of no object, and a typed list of none. */
+/** The answers of kube-apiserver 1.36: a list of metadata and a typed list, both empty. */
 const HEAD = '"apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"42"}';
 const EMPTY = {
   null: `{"kind":"PartialObjectMetadataList",${HEAD},"items":null}`,

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-/** A server that notes by connection what it was asked, and says `who` it is. */
+/** A server that records the requests of each connection, and names itself `who`. */
 class Scene {
   readonly seen: string[][] = [];
   readonly sockets: Socket[] = [];

@@ -58,7 +58,7 @@ const isWatch = ({ url }: { readonly url?: string | undefined }): boolean => url
 /** Turns of the event loop, after which work without network is done. */
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
-/** Answers with what it saw of the request. */
+/** Answers with the request that it got. */
 const echo: RequestListener = (request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -723,7 +723,7 @@ describe('http2 transport', () => {
     const { clock, watches, connections, watch, transport } = await limited(2);
     const read = [watch(), watch(), watch()];
     await expect.poll(() => [watches.length, connections.length]).toEqual([3, 2]);
-    /** Twice half a minute, each until those who are asked for a sign of life have given it. */
+    /** Twice half a minute passes, each until all pinged connections have answered. */
     const later = async (): Promise<boolean[]> => {
       for (let i = 0; i < 2; i++) {
         clock.advance(30_000);

@@ -108,7 +108,7 @@ class Http1Transport implements Transport {
     const { buildConnector, Client } = await import('undici');
     // Another request may have done this meanwhile.
     if (this.#connections !== present) return await this.#renew(signal);
-    // Nobody would close them later.
+    // A session opened now would never be closed.
     if (this.#closed) throw closedError();
     const tls = this.#secure ? tlsOptions(this.#options, certificate) : {};
     const to = new Http1Connections({

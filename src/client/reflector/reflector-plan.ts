@@ -129,7 +129,7 @@ function afterOutcome(state: ReflectorState, step: ReflectorStep, outcome: Attem
   }
 }
 
-/** The state after what a stream delivered. An enumerating stream counts only once its initial events are complete. */
+/** The state after the events of a stream. An enumerating stream counts only once its initial events are complete. */
 function progressed(
   state: ReflectorState,
   step: ReflectorStep,

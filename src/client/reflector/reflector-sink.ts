@@ -5,10 +5,10 @@
 export type EnumerationGaps = 'proven' | 'unproven';
 
 /**
- * Receives what a reflector sees of one resource. All calls are synchronous and in the server's order. An object is `bytes[start..end)`:
- * JSON text if its first byte is `{`, otherwise protobuf, with the `k8s\0` envelope from a watch and as a bare message from a list. The
- * range may be overwritten after the call returns, so a sink copies what it keeps. If a sink throws for an unreadable object, the reflector
- * reports it and lists again, so that nothing is dropped silently.
+ * Receives the events of one resource from a reflector. All calls are synchronous and in the server's order. An object is
+ * `bytes[start..end)`: JSON text if its first byte is `{`, otherwise protobuf, with the `k8s\0` envelope from a watch and as a bare message
+ * from a list. The range may be overwritten after the call returns, so a sink copies what it keeps. If a sink throws for an unreadable
+ * object, the reflector reports it and lists again, so that nothing is dropped silently.
  *
  * The reflector keeps no objects. The sink, which knows its objects, detects deletions that only a new list shows (COL-042, COL-047): every
  * object without `added` or `modified` between `replaceBegin` and `replaceEnd` is gone, or must be verified elsewhere if the gaps prove

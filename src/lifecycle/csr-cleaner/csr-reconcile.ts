@@ -25,7 +25,8 @@ const SETTLED_MS = HOUR_MS;
 const PENDING_MS = 24 * HOUR_MS;
 
 /**
- * Decides when a CertificateSigningRequest is deleted (LIFE-100 to LIFE-104; `pkg/controller/certificates/cleaner`). @param now epoch ms
+ * Decides when a CertificateSigningRequest is deleted (LIFE-100 to LIFE-104; `pkg/controller/certificates/cleaner`).
+ * @param now epoch ms
  * @param notAfter epoch ms at which the first certificate expires; undefined if there is none that can be parsed
  */
 export function decideCsr(request: SigningRequest | undefined, now: number, notAfter: number | undefined): CsrDecision {

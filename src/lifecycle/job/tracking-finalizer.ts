@@ -6,8 +6,8 @@ import { type Pod, PODS } from '../pods/pod-object.ts';
 import { isJobFinished, isManagedByOthers, isTracked, type Job, TRACKING_FINALIZER } from './job.ts';
 
 /**
- * True if a pod may lose the tracking finalizer without being counted, because no Job will count it (LIFE-353). @param jobOf the cached Job
- * of that namespace and name
+ * True if a pod may lose the tracking finalizer without being counted, because no Job will count it (LIFE-353).
+ * @param jobOf the cached Job of that namespace and name
  */
 export function isBeyondCounting(pod: Pod, jobOf: (name: string) => Job | undefined): boolean {
   if (!isTracked(pod)) return false;

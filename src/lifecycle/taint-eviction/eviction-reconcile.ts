@@ -7,7 +7,8 @@ type EvictionDecision =
 
 /**
  * Decides whether a pod must leave its node (LIFE-182; `pkg/controller/tainteviction`). Only the first of several tolerations of one taint
- * counts, and only the shortest of several times. @param since epoch ms at which the pod was first seen with these taints
+ * counts, and only the shortest of several times.
+ * @param since epoch ms at which the pod was first seen with these taints
  */
 export function decideEviction(
   pod: Pod | undefined,

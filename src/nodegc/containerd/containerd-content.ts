@@ -127,7 +127,10 @@ export class ContainerdReader {
     });
   }
 
-  /** Reads only the names of images. Empty when the runtime is not containerd. @throws RuntimeCallError */
+  /**
+   * Reads only the names of images. Empty when the runtime is not containerd.
+   * @throws RuntimeCallError
+   */
   async readEntries(): Promise<ImageEntry[]> {
     try {
       return await this.#readImages();
@@ -147,7 +150,10 @@ export class ContainerdReader {
     }
   }
 
-  /** Current size of one snapshot in bytes; 0 when it no longer exists. @throws RuntimeCallError */
+  /**
+   * Current size of one snapshot in bytes; 0 when it no longer exists.
+   * @throws RuntimeCallError
+   */
   async readSize(snapshotter: string, key: string): Promise<bigint> {
     try {
       return (await this.#usage(snapshotter, key)) ?? 0n;

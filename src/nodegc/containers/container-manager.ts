@@ -58,7 +58,10 @@ export class ContainerManager {
     this.#logger = options.logger ?? silentLogger;
   }
 
-  /** The removals that a pass would make, without making them. @throws RuntimeCallError */
+  /**
+   * The removals that a pass would make, without making them.
+   * @throws RuntimeCallError
+   */
   async plan(pressure = false): Promise<ContainerPlan> {
     const { runtime } = this.#options;
     const containers = await runtime.listContainers();

@@ -55,7 +55,10 @@ export class ImageMemoryFile {
     this.#path = path;
   }
 
-  /** The map is empty when there is no file yet. @throws StateFileError */
+  /**
+   * The map is empty when there is no file yet.
+   * @throws StateFileError
+   */
   async read(): Promise<Map<string, ImageMemory>> {
     let text: string;
     try {

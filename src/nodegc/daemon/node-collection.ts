@@ -194,7 +194,10 @@ export class NodeCollection {
     return this.#reader !== undefined;
   }
 
-  /** The tags that may be removed now, while their image stays (NODE-226). @throws RuntimeCallError */
+  /**
+   * The tags that may be removed now, while their image stays (NODE-226).
+   * @throws RuntimeCallError
+   */
   async readStaleTags(): Promise<readonly StaleTag[]> {
     const entries = (await this.#reader?.readEntries()) ?? [];
     const inventory = await this.images.detect();

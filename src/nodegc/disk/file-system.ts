@@ -8,7 +8,10 @@ export interface FileSystem {
   usage(path: string): Promise<DiskReading | undefined>;
   /** Number of the file system that a path is on; undefined when the path does not exist. */
   device(path: string): Promise<bigint | undefined>;
-  /** Names in a directory. @throws the error of the system */
+  /**
+   * Names in a directory.
+   * @throws the error of the system
+   */
   list(directory: string): Promise<readonly string[]>;
   /** Names of the links in a directory whose target does not exist. Empty when the directory does not exist. */
   deadLinks(directory: string): Promise<readonly string[]>;

@@ -89,7 +89,10 @@ export class ImageManager {
     this.#startTime = this.#steady();
   }
 
-  /** Brings the records up to date. A list that fails changes nothing (NODE-019). @throws RuntimeCallError */
+  /**
+   * Brings the records up to date. A list that fails changes nothing (NODE-019).
+   * @throws RuntimeCallError
+   */
   async detect(): Promise<Inventory> {
     const { runtime, configuration } = this.#options;
     const at = this.#steady();
@@ -107,7 +110,10 @@ export class ImageManager {
     return this.#inventory;
   }
 
-  /** Computes the result of a pass without removing anything (NODE-049, NODE-225). @throws RuntimeCallError */
+  /**
+   * Computes the result of a pass without removing anything (NODE-049, NODE-225).
+   * @throws RuntimeCallError
+   */
   async plan(operation: ImageOperation): Promise<ImagePlan> {
     const freeTime = this.#steady();
     const inventory = await this.detect();

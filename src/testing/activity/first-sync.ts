@@ -39,8 +39,8 @@ export class FirstSync {
   };
 
   /**
-   * Resolves when the informer has synced. Rejects at once for a permanent refusal, after five seconds of real time with an Error that says
-   * what is missing, and with an AbortError if the signal is aborted. Does not stop the informer.
+   * Resolves when the informer has synced. Rejects at once for a permanent refusal, after five seconds of real time with an Error that
+   * names the missing part, and with an AbortError if the signal is aborted. Does not stop the informer.
    */
   async of(informer: Pick<Informer, 'waitForSync'>, signal: AbortSignal): Promise<void> {
     const givenUp = new Promise<never>((_, reject) => {

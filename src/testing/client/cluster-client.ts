@@ -92,7 +92,7 @@ const MAX_CONFLICTS = 10;
  * still JSON, so a time is a string, whatever its type.
  */
 export class ClusterClient {
-  /** For all other requests: any path, any body, raw bytes. */
+  /** The client for all other requests: any path, any body, raw bytes. */
   readonly rest: RestClient;
   readonly #name: string;
   readonly #served: () => readonly ResourceInfo[];

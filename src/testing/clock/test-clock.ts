@@ -41,7 +41,7 @@ const MAX_TURNS_A_MOMENT = 4000;
 export class StandingClock extends FakeClock {
   readonly #activity: Activity;
 
-  /** At a moment of its own unless one is given, in milliseconds since the epoch. */
+  /** Starts at a fixed moment unless one is given, in milliseconds since the epoch. */
   constructor(activity: Activity, startMs?: number) {
     super(startMs);
     this.#activity = activity;
@@ -57,7 +57,7 @@ export class StandingClock extends FakeClock {
   }
 }
 
-/** The system's time, with an eye on what is deferred. */
+/** The system's time; it also tracks deferred work. */
 export class RunningClock implements Clock {
   readonly #activity: Activity;
 

@@ -18,7 +18,7 @@ export interface FaultsOptions {
   readonly clockStands: boolean;
   readonly random: Random;
   readonly recorder: Recorder;
-  /** For the names of kinds in the trace. */
+  /** The served resources; the trace takes the names of kinds from them. */
   readonly served: () => readonly ResourceInfo[];
 }
 

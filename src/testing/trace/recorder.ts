@@ -82,19 +82,19 @@ export interface NoteDetails {
  */
 const acting = new AsyncLocalStorage<{ readonly recorder: Recorder; readonly who: string }>();
 
-/** Collects what happens in one cluster, and puts the collector's reasons beside the writes that they led to. */
+/** Collects the events of one cluster, and puts the collector's reasons beside the writes that they led to. */
 export class Recorder {
   readonly #clock: Clock;
   readonly #startedAt: number;
   #entries = new Ring<Mutable<TraceEntry>>({ bound: MAX_ENTRIES });
   #dropped = 0;
-  /** Writes of the collector whose decision has not been logged yet: at most what its workers have under way. */
+  /** Writes of the collector whose decision has not been logged yet: at most those that its workers have under way. */
   #unexplained: PendingWrite[] = [];
   readonly #objects: Map<string, TracedObject>;
   /** The uids of the objects in the store, by name. */
   readonly #uids: Map<string, string>;
 
-  /** With what the recorder of the cluster remembered that this one starts from. */
+  /** Starts with the memory of the recorder whose cluster this one starts from. */
   constructor(clock: Clock, { objects, uids }: Memory = { objects: new Map(), uids: new Map() }) {
     this.#objects = new Map(objects);
     this.#uids = new Map(uids);
@@ -102,7 +102,7 @@ export class Recorder {
     this.#startedAt = clock.monotonic();
   }
 
-  /** As of now. */
+  /** The present memory. */
   get memory(): Memory {
     return { objects: new Map(this.#objects), uids: new Map(this.#uids) };
   }
@@ -162,7 +162,7 @@ export class Recorder {
     });
   }
 
-  /** The collector has decided about an object, and done what the decision called for. */
+  /** The collector has decided about an object, and has carried out the decision. */
   decision({ uid, reason, sentence }: Decided): void {
     const explained = idleReasons.has(reason) ? [] : this.#unexplained.filter(({ uids }) => uids.includes(uid));
     for (const { entry, owners } of explained) {
@@ -211,7 +211,7 @@ export class Recorder {
     });
   }
 
-  /** For decisions, which know uids only. The oldest are forgotten. */
+  /** Remembers the object for decisions, which know uids only. The oldest are forgotten. */
   #remember(object: TracedObject): void {
     this.#objects.set(object.uid, object);
     if (this.#objects.size <= MAX_ENTRIES) return;

@@ -91,7 +91,7 @@ export class Trace {
     return new Trace(this.entries.slice(-count), this.dropped + Math.max(0, this.entries.length - count));
   }
 
-  /** One line an entry: when, who, what, and why. */
+  /** One line for each entry: its time, the client, the action, and the reason. */
   toString(): string {
     const width = Math.max(0, ...this.entries.map(({ who }) => who.length));
     const lines = this.entries.map((entry) => formatEntry(entry, width));

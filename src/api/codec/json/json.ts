@@ -15,14 +15,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /**
- * Parses one JSON document. Refuses an integer that a double would round, because a wrong number must never be stored silently. @throws
- * StatusError 400 `json parse error: …` for anything else than one well-formed document
+ * Parses one JSON document. Refuses an integer that a double would round, because a wrong number must never be stored silently.
+ * @throws StatusError 400 `json parse error: …` for anything else than one well-formed document
  */
 export function parseJson(bytes: Uint8Array): unknown {
   return parseJsonText(decodeUtf8(bytes));
 }
 
-/** Decodes UTF-8. @throws StatusError 400 for invalid bytes */
+/**
+ * Decodes UTF-8.
+ * @throws StatusError 400 for invalid bytes
+ */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);

@@ -28,7 +28,10 @@ export interface ConvertedNode {
   readonly repeated: string[];
 }
 
-/** Converts a parsed document to JSON. @throws Error with the words of the problem */
+/**
+ * Converts a parsed document to JSON.
+ * @throws Error with the words of the problem
+ */
 export function convertYamlNode(document: Document.Parsed<ParsedNode>, lines: LineCounter): ConvertedNode {
   const conversion: Conversion = { anchors: new Map(), lines, repeated: [], values: 0 };
   const value = convertNode(document.contents, 0, conversion);

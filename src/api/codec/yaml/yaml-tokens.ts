@@ -9,7 +9,10 @@ import { MAX_JSON_DEPTH } from '../json/json.ts';
  */
 export const MAX_YAML_TOKENS = 1_000_000;
 
-/** The tokens of the text as the library's parser reads them, on demand. @throws Error for a text beyond the bounds */
+/**
+ * The tokens of the text as the library's parser reads them, on demand.
+ * @throws Error for a text beyond the bounds
+ */
 export function* boundedTokens(text: string, lines: LineCounter, maxTokens = MAX_YAML_TOKENS): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);

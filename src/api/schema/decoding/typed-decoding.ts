@@ -38,7 +38,8 @@ export interface TypedMetadata {
 
 /**
  * The same for the metadata of an object whose kind has no Go type: custom resources and objects embedded in them (API-234). Absent
- * metadata is empty. @throws StatusError 400 as {@link decodeTyped}, with paths like `<Kind>.metadata.labels`
+ * metadata is empty.
+ * @throws StatusError 400 as {@link decodeTyped}, with paths like `<Kind>.metadata.labels`
  */
 export function decodeMetadata(
   metadata: unknown,

@@ -60,7 +60,7 @@ function prefixOf(contentType: string): string {
   return contentType === STRATEGIC_MERGE_PATCH ? '' : 'error decoding patch: ';
 }
 
-/** A merge goes by the members of the patch, and directives of a strategic one are members as well. */
+/** A merge changes the members of the patch; directives of a strategic merge patch are members as well. */
 function seenByMerge(patch: unknown): 'metadata' | 'fields' {
   for (const member in patch as object) {
     if (member !== 'metadata' && member !== 'kind' && member !== 'apiVersion') return 'fields';

@@ -2,7 +2,7 @@ import { parseFieldSelector } from '../../../api/selectors/field-selector.ts';
 import { isPathSegmentName } from '../../../api/validation/names.ts';
 
 /**
- * Parses a request line (API-001..003) without looking up what is served. The grammar is that of apiserver
+ * Parses a request line (API-001..003); it does not need the list of served resources. The grammar is that of apiserver
  * `pkg/endpoints/request/requestinfo.go`.
  */
 

@@ -10,7 +10,7 @@ import type { IncludeObject } from './include-object.ts';
 /** `meta.k8s.io` Tables (API-430), which `kubectl get` prints. */
 export interface TableRow {
   readonly cells: readonly Cell[];
-  /** Only pods have one: `Completed`. */
+  /** Conditions of the row; only pods have one: `Completed`. */
   readonly conditions?: readonly TableRowCondition[];
   readonly object?: unknown;
 }
@@ -37,7 +37,7 @@ export interface TableMeta {
   readonly remainingItemCount?: number;
 }
 
-/** Converts objects of one kind to rows. `row` leaves out the object; {@link tableOf} adds what the client requests of it. */
+/** Converts objects of one kind to rows. `row` leaves out the object; {@link tableOf} adds the part of it that the client requests. */
 export interface TableConvertor {
   readonly columns: readonly TableColumnDefinition[];
   row(object: KubeObject, now: number): TableRow;
@@ -89,7 +89,7 @@ export function tableOf(convertor: TableConvertor, objects: readonly KubeObject[
   };
 }
 
-/** The row of one object, with what the client requests of the object. */
+/** The row of one object, with the part of the object that the client requests. */
 export function rowOf(convertor: TableConvertor, object: KubeObject, options: TableOptions): TableRow {
   const row = convertor.row(object, options.now);
   const shown = included(object, options.includeObject, options.version ?? 'v1');

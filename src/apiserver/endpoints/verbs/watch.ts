@@ -96,7 +96,7 @@ async function openWatch(
         ? { initial: 'none', prefix }
         : { startRevision: revision + 1, prefix };
     const watch = await resource.watchCache.watch(start).catch((error: unknown) => {
-      // As kube-apiserver: nothing is an error that may still happen (API-124).
+      // Like kube-apiserver, accepts a version that does not exist yet, because it may come (API-124).
       if (withList || !(error instanceof RevisionFutureError)) throw error;
       return resource.watchCache.watch({ initial: 'none', prefix }).then((current) => laterThan(current, revision));
     });

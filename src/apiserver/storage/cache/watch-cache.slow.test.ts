@@ -41,7 +41,7 @@ class Objects {
     feed?.onClose?.(error);
   }
 
-  /** From now on the cache learns nothing, as one whose store is in another process. */
+  /** From now on the cache gets no events, like a cache whose store is in another process. */
   holdFeed(): void {
     this.#held ??= [];
   }
@@ -175,7 +175,7 @@ function brief(lines: readonly string[]): string[] {
   return lines.flatMap((line) => /(?:ADDED|MODIFIED|DELETED) \S+|^closed \w+/.exec(line)?.[0] ?? []);
 }
 
-/** Reads on until what was read meets the condition. */
+/** Reads until the events so far meet the condition. */
 async function read(watch: CacheWatch, until: (all: string[]) => boolean): Promise<string[]> {
   const all: string[] = [];
   while (!until(all)) all.push(...(await step(watch)));

@@ -125,9 +125,9 @@ export class WatchCache {
 
   /**
    * Rejects with RevisionCompactedError when history does not reach back to `startRevision` (API-123), with RevisionFutureError if it does
-   * not exist yet (API-124), and with the store's error if the store failed. When the store ends the
-   * cache's own watch in the meantime, the new one is `stopped` from the beginning, and its client goes on from what it has (apiserver
-   * `pkg/storage/cacher/cacher.go`, `newImmediateCloseWatcher`).
+   * not exist yet (API-124), and with the store's error if the store failed. When the store ends the cache's own watch in the meantime, the
+   * new one is `stopped` from the beginning, and its client goes on from the events that it has (apiserver `pkg/storage/cacher/cacher.go`,
+   * `newImmediateCloseWatcher`).
    */
   async watch({ startRevision, initial = 'none', prefix = this.#prefix }: CacheWatchOptions = {}): Promise<CacheWatch> {
     const run = this.start();

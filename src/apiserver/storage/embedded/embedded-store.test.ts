@@ -164,7 +164,7 @@ describe('EmbeddedStore with a journal', () => {
     const update = track(store.update('/a', bytes('2'), 1));
     const created = track(store.create('/b', bytes('1')));
     await settled();
-    // Decided while the commit is under way; it rests on what is taken back.
+    // This write is decided while the commit is under way, and rests on the write that is taken back.
     const refused = track(store.create('/b', bytes('2')));
     const full = new StoreFullError('no space left on device');
     journal.room = full;

@@ -94,9 +94,9 @@ interface Waiting {
  * A store in this process: the {@link MultiVersionMap} decides, the {@link Journal} makes changes durable, in groups: all changes that
  * arrive during a commit go into the next one.
  *
- * The life of a write: decided against the pending state → queued → committed → published (readers and watches see it)
- * → answered. A refusal is answered as soon as what it saw is published. If a commit fails, everything that waits is rejected, and nothing of
- * it was ever visible. If the disk was full, writes go on when it has room again; after any other failure the store takes no more of them.
+ * The life of a write: decided against the pending state → queued → committed → published (readers and watches see it) → answered. A
+ * refusal is answered as soon as the state that it saw is published. If a commit fails, all waiting writes are rejected, and none of them
+ * was ever visible. If the disk was full, writes go on when it has room again; after any other failure the store accepts no more writes.
  */
 export class EmbeddedStore implements Store {
   readonly #map: MultiVersionMap;

@@ -22,7 +22,10 @@ export interface Journal {
    * for `close`. Never called while an earlier call is under way.
    */
   commit(commit: JournalCommit): Promise<void>;
-  /** Tries again what lacked room. Resolves when commits may go on; rejects as `commit` does. Never called while a commit is under way. */
+  /**
+   * Tries the writes again that lacked room. Resolves when commits may go on; rejects as `commit` does. Never called while a commit is
+   * under way.
+   */
   makeRoom(): Promise<void>;
   close(): Promise<void>;
 }

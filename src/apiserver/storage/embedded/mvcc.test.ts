@@ -350,7 +350,7 @@ describe('MultiVersionMap', () => {
     ]);
     expect(looked.splice(0)).toEqual(['a1', 'b2', 'c1']);
     map.update('p/b', bytes('B1'), 2);
-    // Not published yet: both versions count, the old one is read.
+    // The new version is not published yet: both versions count, the old one is read.
     expect(ones()).toEqual(['p/a', 'p/b', 'p/c']);
     expect(looked.splice(0).toSorted()).toEqual(['B1', 'b2']);
     map.publish(4);

@@ -193,7 +193,7 @@ describe('SortedKeyIndex', () => {
     };
     items.forEach((item, i) => i < 4000 && turn(item, 10 + i));
     expectCounts();
-    // At 4009 all 4,000 are gone; at 4008 one is still there, and its chunk is walked.
+    // At 4009 all 4,000 are gone; at 4008 one still exists, so its chunk is walked.
     expect(scanned(index, '/k/', '', 4009).length).toBeLessThan(1600);
     expect(scanned(index, '/k/', '', 4009)).toEqual(expect.arrayContaining(items.slice(4000).map(({ key: k }) => k)));
     expect(scanned(index, '/k/', '', 4008)).toContain('/k/03999');
@@ -203,7 +203,7 @@ describe('SortedKeyIndex', () => {
     turn(items[100]!, 9001);
     expect(scanned(index, '/k/', '', 9000)).toContain('/k/00100');
     expect(scanned(index, '/k/', '', 9001)).not.toContain('/k/00100');
-    // Chunks that are split, and such as lose items, know what is left in them.
+    // Chunks that are split or lose items have a correct summary of the rest.
     for (let i = 3500; i < 4500; i++) {
       const late: Item = { key: `${items[i]!.key}x`, ...(i % 3 === 0 ? { gone: 9002 } : {}) };
       items.push(late);

@@ -9,7 +9,7 @@ import { type TxnResponse, TxnResponseSchema } from './rpc.generated.ts';
 
 const INTERVAL_MS = 300_000;
 
-/** As much of etcd as the key of the rounds needs; every call is a revision later. */
+/** A fake etcd with the parts that the key of the rounds needs; every call raises the revision. */
 class Rounds {
   revision = 100;
   version = 0n;

@@ -22,7 +22,7 @@ interface Grant {
 export class EtcdLeases {
   readonly #client: Pick<EtcdClient, 'grantLease'>;
   readonly #clock: Clock;
-  /** By time to live. Callers use only one. */
+  /** The newest lease by time to live. Callers use only one time. */
   readonly #newest = new Map<number, Grant>();
 
   constructor({ client, clock }: { readonly client: Pick<EtcdClient, 'grantLease'>; readonly clock: Clock }) {

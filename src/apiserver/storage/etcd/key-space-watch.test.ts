@@ -40,7 +40,7 @@ async function startMember(cancelReason: string) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
-    /** As when they are forgotten, or rights have changed. */
+    /** Makes etcd forget the tokens, as a restart or a change of rights does. */
     voidTokens: () => void tokens++,
     close: () => server.close(),
   };

@@ -44,7 +44,7 @@ export class ToldRevisions {
     if (this.#waiters.length > 0) this.#release((waiter) => waiter.revision <= revision);
   }
 
-  /** Nothing more will be delivered. */
+  /** Releases all that wait, because no more events will be delivered. */
   releaseAll(): void {
     this.#release(() => true);
   }

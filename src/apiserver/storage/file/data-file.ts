@@ -101,7 +101,7 @@ export class DataFile implements RedoTable {
     }
   }
 
-  /** Opens the file and reads what it holds. Resolves with undefined when there is none. */
+  /** Opens the file and reads its content. Resolves with undefined when there is none. */
   static async open(directory: string, logger: Logger, openHandle: OpenHandle = open): Promise<DataFile | undefined> {
     const opened = await openFile(directory, openHandle);
     if (opened === undefined) return undefined;

@@ -23,7 +23,7 @@ interface WriterEnd {
   readonly ending: string;
 }
 
-/** Runs the writer and reads what it says; `until` is asked after each line and says when to kill -9 it. */
+/** Runs the writer and reads its lines; `until` gets the number of lines after each, and returns true to kill -9 it. */
 async function runWriter(command: readonly string[], until: (lines: number) => boolean): Promise<WriterEnd> {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -51,7 +51,7 @@ describe('a process that writes to the file store', () => {
   });
   afterEach(() => rm(path, { recursive: true }));
 
-  /** Each counter is at what was acknowledged, or at the one write that may have been under way. */
+  /** Each counter has the acknowledged value, or that of the one write that may have been under way. */
   async function expectNothingLost(acknowledged: ReadonlyMap<string, Acknowledged>): Promise<void> {
     const store = await openFileStore({ path, clock: systemClock });
     let newest = 0;

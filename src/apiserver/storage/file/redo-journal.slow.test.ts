@@ -36,7 +36,7 @@ function copied({ sequence, compacted, forget, entries }: RedoRecord): Copied {
 /** A table in memory. Its disk takes the time that a test gives it. */
 class SlowTable implements RedoTable {
   records: Copied[];
-  /** Each call waits for the gate that is there when it comes. */
+  /** Each call waits for the gate that was set when it came. */
   gate: Promise<void> = Promise.resolve();
   /** Its gate, by the number of its first record. */
   gateOf: (sequence: number) => Promise<void> = () => this.gate;

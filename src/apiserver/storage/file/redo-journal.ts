@@ -102,11 +102,11 @@ interface RedoJournalOptions {
 }
 
 /**
- * A journal in front of a table that takes its time to be durable: a commit is one record in one of two logs, and done when that is on the
- * disk. A log that is full is applied to the table while the other one is written, and written over only when the table has all of it
- * on the disk.
+ * A journal in front of a table that is slow to become durable. A commit is one record in one of two logs, and is acknowledged when the
+ * record is on the disk. A full log is applied to the table while the other one is written; it is overwritten only when the table has all
+ * its records on the disk.
  *
- * The records that the table lacks stand in memory: two logs at most. `redo-recovery.ts` says what a stop leaves.
+ * The records that the table lacks are in memory: two logs at most. `redo-recovery.ts` describes the logs after a stop.
  */
 export class RedoJournal implements Journal {
   readonly #logs: Logs;
@@ -116,13 +116,13 @@ export class RedoJournal implements Journal {
   /** For each log, the offsets of records that the table may lack. */
   readonly #pending: [number[], number[]];
   #current: 0 | 1;
-  /** Where the next record goes, in the current log. */
+  /** Offset of the next record in the current log. */
   #offset: number;
   #sequence: number;
   #compacted: Revision;
   /** The space in the current log where a record was not written because it did not fit. */
   #gap: { readonly start: number; readonly end: number } | undefined;
-  /** Under way, or done: the table gets what the other log holds. */
+  /** The transfer of the other log to the table: under way, or done. */
   #applying: Promise<void> | undefined;
   #failure: Error | undefined;
 
@@ -233,7 +233,7 @@ export class RedoJournal implements Journal {
     return this.#applying;
   }
 
-  /** The next call goes on where this one found no room. */
+  /** The next call continues at the place where this one found no room. */
   async #apply(log: 0 | 1): Promise<void> {
     try {
       await this.#applyRecords(this.#logs[log].buffer, this.#pending[log]);
@@ -267,7 +267,7 @@ export class RedoJournal implements Journal {
     }
   }
 
-  /** The logs are empty afterwards, unless the table cannot take what they hold: then the next start finds it in them. */
+  /** Empties the logs, unless the table cannot take their records: then the next start finds them in the logs. */
   async close(): Promise<void> {
     try {
       await this.#applied();
@@ -299,7 +299,7 @@ async function readLogs(logs: Logs, id: Uint8Array, applied: number): Promise<Re
   return recovery;
 }
 
-/** Errors that are not about what is in the files are about the directory. */
+/** Turns an error that is not about the content of the files into one about the directory. */
 async function orUnusable<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -20,7 +20,7 @@ const openFile = promisify(open);
 const readFile = promisify(read);
 const closeFile = promisify(close);
 
-/** A file of {@link REDO_LOG_BYTES}, and a buffer that says what the file says wherever it was written since it was opened. */
+/** A file of {@link REDO_LOG_BYTES}, and a buffer with the same bytes at all places that were written since it was opened. */
 export class RedoLog {
   readonly #descriptor: number;
   #buffer = freshBuffer();
@@ -76,7 +76,7 @@ export class RedoLog {
   }
 }
 
-/** Zeros, because what lies between two records is written too. Takes memory only where it is written. */
+/** A buffer of zeros, because the bytes between two records are written too. It takes memory only where it is written. */
 function freshBuffer(): Buffer {
   return Buffer.alloc(REDO_LOG_BYTES);
 }

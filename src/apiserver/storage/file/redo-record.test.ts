@@ -20,7 +20,7 @@ const written = fc
     commit: fc.record({ changes: fc.array(change, { maxLength: 5 }), forget: fc.array(revision, { maxLength: 5 }) }),
   })
   .map(({ header, commit }) => {
-    // As in a log that held something else before, and goes on behind it.
+    // The log had other content before, which continues behind the record.
     const log = Buffer.alloc(redoRecordSize(commit) + 2 * RECORD_ALIGNMENT, 0xa5);
     const end = writeRedoRecord(log, RECORD_ALIGNMENT, header, commit);
     return { header, commit, log, end };

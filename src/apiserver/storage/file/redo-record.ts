@@ -32,7 +32,7 @@ export interface JournalEntry {
 }
 
 export interface RedoRecord {
-  /** Counts the commits of a store from 1 on; none is left out, and none is given twice to what was acknowledged. */
+  /** Counts the commits of a store from 1 on, without a gap. No two acknowledged commits have the same number. */
   readonly sequence: number;
   /** The compacted revision after this commit. */
   readonly compacted: Revision;

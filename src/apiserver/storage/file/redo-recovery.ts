@@ -18,7 +18,7 @@ export interface RedoRecovery {
   readonly sequence: number;
 }
 
-/** A log is damaged where that cannot be what a stop in the middle of a write left. */
+/** A log is damaged if a stop in the middle of a write cannot explain its content. */
 export class RedoDamagedError extends Error {
   constructor(problem: string) {
     super(problem);
@@ -35,9 +35,9 @@ interface Chain {
 /**
  * Reads the logs of one store, of which the table has all records up to `applied`.
  *
- * One record is written at a time, so a stop leaves at most one that is not whole, and none behind it: it was never acknowledged and
- * counts as not written. Everything above `applied` must be there without a gap, because a log is written over only when the
- * table has all of it. Throws {@link RedoDamagedError} otherwise.
+ * One record is written at a time, so a stop leaves at most one incomplete record, and none behind it. That one was never acknowledged and
+ * counts as not written. All records above `applied` must exist without a gap, because a log is overwritten only when the table has all its
+ * records. Throws {@link RedoDamagedError} otherwise.
  */
 export function recoverRedo(logs: readonly [Buffer, Buffer], id: Uint8Array, applied: number): RedoRecovery {
   const chains = [readChain(logs[0], id), readChain(logs[1], id)] as const;

@@ -95,7 +95,7 @@ export class AddressLooks implements AddressClaims {
   }
 
   giveBack(): void {
-    // Nothing was claimed.
+    // A dry run has claimed nothing, so there is nothing to release.
   }
 }
 
