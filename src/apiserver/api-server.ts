@@ -463,7 +463,7 @@ async function openApiHandler(registry: ResourceRegistry, { clock }: ApiServerOp
   });
 }
 
-/** In the words of kube-aggregator for a server that is not there. */
+/** Answers in the words of kube-aggregator for a server that does not exist. */
 function serviceUnavailable(): HttpResponse {
   return plainText(503, 'service unavailable\n');
 }

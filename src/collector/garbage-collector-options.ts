@@ -26,7 +26,7 @@ export interface GarbageCollectorOptions {
   readonly random: Random;
   /** Receives failures, and each decision at level debug. */
   readonly logger: Logger;
-  /** Counts what it does. */
+  /** Counts the collector's work. */
   readonly metrics: Metrics;
   /** Workers of each of the two queues (COL-084). */
   readonly concurrentGcSyncs?: number;

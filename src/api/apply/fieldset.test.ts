@@ -24,7 +24,7 @@ const paths = fc.array(path, { maxLength: 12 });
 
 const key = (elements: readonly string[]): string => elements.join('/');
 const model = (of: readonly (readonly string[])[]): Set<string> => new Set(of.map(key));
-/** Every path a set could have: membership of all of them is what a set is. */
+/** All paths that a set could have. Two sets are equal if they contain the same of these. */
 const universe = (...of: readonly (readonly string[])[][]): string[][] =>
   of.flatMap((some) => some.flatMap((elements) => elements.map((_, i) => elements.slice(0, i + 1))));
 

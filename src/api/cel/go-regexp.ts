@@ -8,7 +8,7 @@ export class GoRegexpError extends Error {
   }
 }
 
-/** Throws {@link GoRegexpError} for what Go's `regexp.Compile` refuses. */
+/** Compiles a pattern. Throws {@link GoRegexpError} for each pattern that Go's `regexp.Compile` refuses. */
 export function compileGoRegexp(pattern: string): GoRegexp {
   return new GoRegexp(pattern);
 }

@@ -20,7 +20,7 @@ describe('isRemovedByUpdate', () => {
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
       ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
     };
-    // The written object claims the opposite about its deletion: only what was stored counts.
+    // The written object claims the opposite about its deletion: only the stored object counts.
     const after: Partial<ObjectMeta> = {
       ...(deletionTimestamp ? {} : { deletionTimestamp: EARLIER_TEXT }),
       ...(next === undefined ? {} : { finalizers: next }),

@@ -125,7 +125,7 @@ const META_KINDS: ReadonlySet<string> = new Set([
   'Table',
 ]);
 
-/** Not served, but clients send it for pods (API-317). It has the fields of policy/v1. */
+/** This version is not served, but clients send it for pods (API-317). It has the fields of policy/v1. */
 const OLDER_EVICTION = 'policy/v1beta1/Eviction';
 
 const META_VERSIONS: ReadonlySet<string> = new Set(['v1', 'meta.k8s.io/v1', 'meta.k8s.io/v1beta1']);

@@ -63,7 +63,7 @@ export function unknownJsonPatchFields(patch: unknown): string[] {
   );
 }
 
-/** In the words of Go, whose type for an operation this is. */
+/** Words the problem as Go does, with the name of Go's type for an operation. */
 function undecodable(value: unknown, place: string): StatusError {
   return newBadRequest(`error decoding patch: json: cannot unmarshal ${foundName(value)} into Go ${place}`);
 }

@@ -13,7 +13,7 @@ import {
 
 const reader = new JsonLabels();
 
-/** As a store makes it of the text of an object; metadata begins behind `prefix`. */
+/** The signature as a store computes it from the text of an object; metadata begins behind `prefix`. */
 function signatureOf(text: string, prefix = ''): LabelSignature {
   const json = Buffer.from(prefix + text);
   const places = reader.places(json, Buffer.byteLength(prefix));

@@ -327,7 +327,7 @@ describe('tokens of service accounts', () => {
 });
 
 describe('tokens in Secrets', () => {
-  /** As the controller makes it. */
+  /** Creates a token secret as the controller does. */
   async function kept(): Promise<string> {
     const uid = (await server.get(`${core}/serviceaccounts/robot`, asRoot)).json.metadata?.uid ?? '';
     const options = { store: server.store, clock, random: seededRandom(9), key, issuer, audiences: [issuer] };

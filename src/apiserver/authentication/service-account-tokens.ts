@@ -97,7 +97,7 @@ export class ServiceAccountTokens implements TokenVerifier {
 
   verify(token: string, wanted: readonly string[] = this.audiences): TokenVerdict | Promise<TokenVerdict> {
     const parsed = parseCompact(token);
-    // Not a token of this issuer, so another verifier may know it.
+    // The token is not of this issuer, so another verifier may know it.
     if (parsed === undefined) return UNKNOWN_TOKEN;
     if (parsed.claims['iss'] === LEGACY_ISSUER) return this.#verifyLegacy(token, parsed, wanted);
     if (parsed.claims['iss'] !== this.issuer) return UNKNOWN_TOKEN;
@@ -160,7 +160,7 @@ export class ServiceAccountTokens implements TokenVerifier {
     return `ServiceAccount UID (${found.uid ?? ''}) does not match claim (${account.uid ?? ''})`;
   }
 
-  /** Marks the secret with the day of its last use, by which administrators find those that nobody uses. Best effort: the request goes on. */
+  /** Marks the secret with the day of its last use, so that administrators find unused ones. Best effort: the request goes on. */
   async #noteUse(kv: KeyValue, secret: KubeObject): Promise<undefined> {
     const { store, clock } = this.#options;
     const [today, tomorrow] = [0, DAY_MS].map((ahead) => formatTime(clock.now() + ahead).slice(0, 10));

@@ -13,7 +13,7 @@ export interface StaticToken {
 export type TokenVerdict =
   /** `audiences` are the requested ones for which it is valid; empty if none were requested. */
   | { readonly outcome: 'authenticated'; readonly user: UserInfo; readonly audiences: readonly string[] }
-  /** Not a token of this verifier. */
+  /** The token does not belong to this verifier. */
   | { readonly outcome: 'unknown' }
   /** A token of this verifier that is not valid. A TokenReview returns the reason. */
   | { readonly outcome: 'refused'; readonly reason: string };

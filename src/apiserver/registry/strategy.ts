@@ -83,7 +83,7 @@ export interface StorageConversion {
   /** True if metadata is the same in all versions, so that it can be read without conversion. */
   readonly keepsMetadata: boolean;
   toStorage(object: KubeObject): KubeObject;
-  /** Never changes its input. */
+  /** Does not change its input. */
   fromStorage(object: KubeObject): KubeObject;
   /** Present if a webhook converts; it is used instead of the two above. */
   readonly remote?: RemoteConversion;

@@ -135,7 +135,7 @@ describe('a client that abuses HTTP/2', () => {
     socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0, 0)]));
     for (let turn = 0; turn < MAX_TURNS && !seen.over; turn++) {
       await new Promise<void>((resolve) => void socket.write(next(turn), () => resolve()));
-      // Until the server has read it: it answers on the same loop.
+      // Waits until the server has read it: it answers on the same event loop.
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
     expect(seen.over).toBe(true);

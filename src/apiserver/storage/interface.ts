@@ -23,7 +23,7 @@ export type Revision = number;
 
 export interface KeyValue {
   readonly key: string;
-  /** Never changed after it was handed over, by either side. */
+  /** Neither side changes it after it was handed over. */
   readonly value: Uint8Array;
   readonly createRevision: Revision;
   readonly modRevision: Revision;
@@ -111,8 +111,8 @@ export interface WatchOptions {
    */
   readonly onEvents: (events: readonly StoreEvent[]) => void;
   /**
-   * All changes up to `revision` have been delivered, also when none of them concerned the prefix. Called once soon after
-   * the start, then as the store moves on.
+   * All changes up to `revision` have been delivered, also when none of them concerned the prefix. Called once soon after the start, then
+   * again as the revision grows.
    */
   readonly onProgress?: (revision: Revision) => void;
   /** The watch ended by itself: the store closed (no error), failed, or the history was compacted away under it. */
@@ -126,7 +126,7 @@ export interface StoreWatch {
 
 /** A store under an API server. Every driver passes the same suite. */
 export interface Store {
-  /** `leases`: keys go by themselves when their time is over. Absent: they stay, the caller has to remove them. */
+  /** `leases`: the store removes keys when their time is over. Absent: they stay, and the caller has to remove them. */
   readonly expiry?: 'leases';
   /** `several servers`: other processes write too, and at the same time. Absent: only this one does. */
   readonly writers?: 'several servers';

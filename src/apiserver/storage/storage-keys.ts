@@ -6,14 +6,14 @@ export const REGISTRY_ROOT = '/registry/';
 type Stored = Pick<ResourceInfo, 'group' | 'resource'>;
 
 /**
- * All objects of a resource: `/registry/<group or core>/<resource>/`. The trailing slash keeps a resource from seeing the
- * objects of another one whose name it begins.
+ * The prefix of all objects of a resource: `/registry/<group or core>/<resource>/`. Because of the trailing slash it does not match another
+ * resource whose name only begins with this name.
  */
 export function resourcePrefix(info: Stored): string {
   return `${REGISTRY_ROOT}${info.group === '' ? 'core' : info.group}/${info.resource}/`;
 }
 
-/** All objects of a namespaced resource in one namespace; of all namespaces when it is left out. */
+/** The prefix of the objects of a namespaced resource in one namespace, or in all namespaces when it is left out. */
 export function listPrefix(info: Stored & Pick<ResourceInfo, 'namespaced'>, namespace?: string): string {
   const prefix = resourcePrefix(info);
   return info.namespaced && namespace !== undefined && namespace !== '' ? `${prefix}${namespace}/` : prefix;

@@ -73,7 +73,7 @@ export function spliceResourceVersion(
 export interface JsonSink {
   /** ASCII. */
   text(text: string): void;
-  /** All of `source`, or a range of it. */
+  /** Adds all of `source`, or a range of it. */
   bytes(source: Uint8Array, start?: number, end?: number): void;
 }
 

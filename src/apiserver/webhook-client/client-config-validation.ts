@@ -51,7 +51,7 @@ function validateUrl(text: string, path: string): FieldError[] {
   return errors;
 }
 
-/** RFC 3986 in parts, as written: the URL class would normalise what has to be named in the error. */
+/** RFC 3986 in parts, as written: the URL class would normalise the text that the error has to name. */
 const URL_PARTS = /^(?:([A-Za-z][\w+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/;
 
 function partsOf(text: string) {

@@ -18,7 +18,7 @@ import { watchDecoder } from './watch-decoder.ts';
 /** The errors that a decoder may throw: each has a name of its own. */
 const NAMED = [DecodeError, StatusError, MetadataJsonError, ProtobufError];
 
-/** Every JSON value, and the ones that a Go server writes for nothing more often. */
+/** Every JSON value, with the empty ones that a Go server writes more often than others. */
 const value = fc.oneof(fc.constantFrom(null, [], {}, '', 0, false), fc.jsonValue({ maxDepth: 3 }));
 
 const metadata = {

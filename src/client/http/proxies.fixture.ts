@@ -9,7 +9,7 @@ export interface Listening {
   close(): void;
 }
 
-/** On a free port of this machine. */
+/** Listens on a free port of this machine. */
 export async function listening(server: Server): Promise<Listening> {
   const sockets: Socket[] = [];
   server.on('connection', (socket: Socket) => sockets.push(socket.on('error', () => undefined)));

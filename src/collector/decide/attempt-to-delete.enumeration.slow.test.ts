@@ -65,7 +65,7 @@ const REFERENCES: readonly OwnerReference[] = [0, 1, 2].map((i) => ({
   ...(i === 1 ? {} : { blockOwnerDeletion: true }),
 }));
 
-/** Answers all needs from the world, and counts what was asked. */
+/** Answers all needs from the world, and counts the reads. */
 function play(world: World): { verdict: Verdict; itemReads: number; ownerReads: number } {
   let latest: LatestAnswer = { state: 'unasked' };
   const answered = new Set<number>();
@@ -138,7 +138,7 @@ function factsOf(world: World, latest: LatestAnswer, answered: ReadonlySet<numbe
   };
 }
 
-/** By a watch that works. */
+/** True if a watch that works shows the object. */
 function isShown({ state, trust }: World): boolean {
   return state === 'observed' && trust !== 'untrusted';
 }

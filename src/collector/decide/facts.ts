@@ -6,8 +6,8 @@ import type { LiveObject } from './live-object.ts';
 import type { KindMapping, Target } from './target.ts';
 
 /**
- * Everything `attemptToDelete` uses. `gather-facts.ts` builds it from the graph, the REST mapper and the answers
- * fetched so far; a worker starts without answers, fetches what the decision needs, and decides again with the answers added.
+ * All facts that `attemptToDelete` uses. `gather-facts.ts` builds them from the graph, the REST mapper and the answers fetched so far; a
+ * worker starts without answers, fetches those that the decision needs, and decides again.
  */
 export interface Facts {
   readonly queuedAs: QueuedAs;

@@ -201,7 +201,7 @@ interface Question {
   readonly namespace: string;
   readonly answers: Round['owners'];
   readonly dependent: GraphNode;
-  /** In which the dependent has this reference. */
+  /** The version in which the dependent has this reference. */
   readonly version: string | undefined;
 }
 
@@ -275,7 +275,8 @@ interface Place {
 /** Whether the reference means an owner that was recorded, where it was (COL-140, COL-241). */
 function wasOrphaned(source: FactSource, { kind, name, uid }: Coordinates, { mapping, namespace }: Place): boolean {
   const had = (place: string): boolean => source.wasOrphaned?.({ kind, name, uid, namespace: place }) === true;
-  // Nobody can say any more whether a kind that went was namespaced; and of two resources of a kind one may be, and the other not.
+  // A kind that is no longer served may have been namespaced or not; and if a kind has two resources, one may be namespaced and the other
+  // not.
   if (mapping === undefined || mapping.alsoElsewhere === true) return had(namespace) || had('');
   return had(mapping.namespaced ? namespace : '');
 }

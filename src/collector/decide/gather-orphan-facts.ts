@@ -24,8 +24,8 @@ export function beginOrphanRound(
 }
 
 /**
- * The round goes on with what was read of the owner. While the graph is not to be trusted, the owner's own watch may show nothing more
- * of it: then the finalizer is taken off the version that was read, and dependents that appeared until then are orphaned as well.
+ * Continues the round with the owner as it was read. While the graph is not trusted, the owner's own watch may show no more of its events:
+ * then the finalizer is removed from the version that was read, and dependents that appeared until then are orphaned as well.
  * O(dependents).
  */
 export function lookedAtOwner(source: TrustSource, round: OrphanRound, latest: LatestAnswer): OrphanRound {
@@ -40,7 +40,7 @@ function isTrusted(source: TrustSource, uid: Uid): boolean {
   return node === undefined ? source.trust === 'trusted' : trusts(source, node.identity);
 }
 
-/** A reference to itself goes with the object. */
+/** An object's reference to itself needs no patch, because it is deleted with the object. */
 function dependentsOf({ graph }: Pick<FactSource, 'graph'>, uid: Uid): readonly Uid[] {
   return graph.dependents(uid).filter((dependent) => dependent !== uid);
 }

@@ -56,7 +56,7 @@ function end(objects: string, rest: Partial<End> = {}): End {
   return { objects, backedOff: '', reports: '', ...rest };
 }
 
-/** Every history ends in one of these, and none deletes what it must not. */
+/** Every history ends in one of these, and none deletes an object that it must keep. */
 function expectEnds(
   objects: readonly Given[],
   expected: readonly End[],

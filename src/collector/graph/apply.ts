@@ -68,7 +68,7 @@ export function apply(graph: OwnershipGraph, event: GraphEvent, effects: Effect[
   }
 }
 
-/** For tests, and for callers that can afford one more array. */
+/** Applies an event and returns its effects, for tests and for callers that can afford one more array. */
 export function applied(
   graph: OwnershipGraph,
   event: GraphEvent,
@@ -203,7 +203,7 @@ function questionDependents(graph: OwnershipGraph, node: number, effects: Effect
 }
 
 /**
- * Sets what the last event showed, except references, and the mark of its resource. `startTransitions` and `takeDeletionBack` handle
+ * Stores the facts of the last event, except references, and the mark of its resource. `startTransitions` and `takeDeletionBack` handle
  * transitions of the deletion.
  */
 function remember(graph: OwnershipGraph, node: number, columns: ObjectColumns, mark: number): void {

@@ -10,7 +10,7 @@ export type NodeId = number;
 /** A `virtual` node is known only from a reference. An `observed` node was seen in a list or watch. */
 export type NodeState = 'virtual' | 'observed';
 
-/** A copy of what the graph knows about one node. */
+/** A copy of the graph's facts about one node. */
 export interface GraphNode {
   readonly id: NodeId;
   readonly identity: Identity;

@@ -213,7 +213,7 @@ describe('Monitors', () => {
     log.length = 0;
     expect(await monitors.sync([core, ...others], none)).toMatchObject({ added: 0, restarted: 1 });
     expect(log.filter((line) => line.startsWith('start'))).toEqual(['start events/v1']);
-    // Nobody knows whether the objects are the same. A monitor that never showed any object is not waited for: it may never show one.
+    // It is unknown whether the objects are the same. A monitor that never showed any object is not waited for: it may never show one.
     expect(monitors.heirsOf(events)).toEqual([]);
     running.get('events/v1')?.sync();
     expect(monitors.heirsOf(events).map(({ synced }) => synced)).toEqual([true]);

@@ -27,7 +27,7 @@ const NOWHERE = -1;
  */
 export class ObjectReader {
   readonly #graph: ExpectsObjects;
-  /** For objects that were not announced. */
+  /** The reader of objects that were not announced. */
   readonly #single = new MetadataReader();
   readonly #ahead: MetadataReader[] = [];
   readonly #starts: number[] = [];

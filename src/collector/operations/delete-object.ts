@@ -9,7 +9,7 @@ import { answerOf, type WriteAnswer } from './write-answer.ts';
 interface DeleteRequest {
   readonly target: Target;
   readonly policy: PropagationPolicy;
-  /** Always both: with the version, the references are part of what must still hold (COL-150, designs/0009). */
+  /** Both are always given: because of the version, the delete fails if the references have changed (COL-150, designs/0009). */
   readonly preconditions: { readonly uid: string; readonly resourceVersion: string };
 }
 

@@ -76,7 +76,8 @@ export async function unblockReferences(
     if (answer.answer !== 'unsupportedMediaType') return restingOn(resourceVersion, answer);
     context.support.noteUnsupported(target);
   }
-  // At the version that the decision rests on, as P3: a reference that was added since may block an owner that nobody decided about.
+  // The patch names the version of the decision, as P3 does: a reference that was added since may block an owner that no decision has
+  // considered.
   return restingOn(resourceVersion, await replaceReferences(context, target, { resourceVersion, references: all }));
 }
 

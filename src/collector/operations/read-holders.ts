@@ -16,8 +16,8 @@ export interface HeldObject {
 const TIMEOUT_MS = 10_000;
 
 /**
- * Reads a terminating object by one GET: only the metadata, except for a Namespace, whose conditions say what is left in it. Rejects like
- * the client.
+ * Reads a terminating object by one GET: only the metadata, except for a Namespace, whose conditions describe its remaining content.
+ * Rejects like the client.
  */
 export async function readHolders(
   { client, signal }: { readonly client: RestClient; readonly signal: AbortSignal },

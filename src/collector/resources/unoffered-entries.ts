@@ -9,8 +9,8 @@ export interface NamedResource extends GroupResourceName {
 }
 
 /** A resource that is to be ignored but that the server does not have: the entry has no effect. */
-interface UnofferedEntry {
-  /** As it is written: `apps/replicasets`, `secrets`. */
+export interface UnofferedEntry {
+  /** The entry as the user wrote it: `apps/replicasets`, `secrets`. */
   readonly entry: string;
   /** The served resources that may have been meant; those of the entry's own group, if there are any. */
   readonly meant: readonly string[];

@@ -13,7 +13,7 @@ const CAPACITY = 4096;
  */
 export class AwaitedEvents {
   readonly #graph: Pick<Graph, 'versionOf'>;
-  /** By uid: the lowest version that the awaited event can have. An older event may be under way too, but is not the awaited one. */
+  /** The lowest version that the awaited event can have, by uid. An older event may be under way too, but is not the awaited one. */
   readonly #versions = new Lru<Uid, number>({ capacity: CAPACITY });
 
   constructor(graph: Pick<Graph, 'versionOf'>) {

@@ -43,7 +43,7 @@ export class Outages {
     this.#lookAgain(this.#options.trust.watchRecovered());
   }
 
-  /** The server forgot what it had shown. Deleted uids may be alive again, so every absence must be proven anew. */
+  /** The server forgot the state that it had shown. Deleted uids may exist again, so every absence must be proven anew. */
   historyReset(offered: OfferedResource, evidence: HistoryEvidence): void {
     const { clock, logger, trust, absentOwners, apply, restart, resetRecords } = this.#options;
     const resource = resourceKey(offered);

@@ -23,7 +23,7 @@ const MAX_RESOURCES = 1000;
  * all resources, at most once an hour for each resource that shows it.
  */
 export class ResetScopes {
-  /** By resource: when everything was last listed anew because of it. */
+  /** The time when everything was last listed anew because of a resource, by resource. */
   readonly #last = new Lru<string, number>({ capacity: MAX_RESOURCES });
 
   /** `now`: monotonic, ms. */

@@ -28,8 +28,8 @@ interface TrustOptions {
 const SETTLES_MS = 10_000;
 
 /**
- * Decides what may be believed after an outage, a relist, or a server that went back in time: a state machine without I/O (SPEC.md has its
- * table). An outage begins a new epoch. Absences that were proven before it must be proven again.
+ * Decides which facts may be believed after an outage, a relist, or a server that went back in time: a state machine without I/O (SPEC.md
+ * has its table). An outage begins a new epoch. Absences that were proven before it must be proven again.
  *
  * All times are monotonic, ms.
  */

@@ -11,15 +11,15 @@ export interface WatchState {
 }
 
 /**
- * For which kinds the graph may answer instead of the server (BETTER-9). While a watch is in trouble, the graph does not answer for its
- * kind; it answers for no kind if kube-apiserver may be away.
+ * Knows for which kinds the graph may answer instead of the server (BETTER-9). While a watch is in trouble, the graph does not answer for
+ * its kind; it answers for no kind if kube-apiserver may be away.
  *
- * Every decision asks this, also with thousands of watches. So the watches are examined only after {@link WatchedKinds.changed}.
+ * Every decision needs this, also with thousands of watches. So the watches are examined only after {@link WatchedKinds.changed}.
  */
 export class WatchedKinds {
   readonly #watches: () => Iterable<WatchState>;
   #answers: boolean | undefined;
-  /** By kind: whether each watch of it works. */
+  /** Whether each watch of a kind works, by kind. */
   #working: Map<string, boolean> | undefined;
 
   constructor(watches: () => Iterable<WatchState>) {

@@ -21,7 +21,7 @@ export interface ObservedObject {
   readonly name: string;
   /** Empty for cluster-scoped objects. */
   readonly namespace: string;
-  /** As the server wrote it. Only decimal numbers below 2^53 are kept; others forbid the shortcut of BETTER-9. */
+  /** The version as the server wrote it. Only decimal numbers below 2^53 are kept; others forbid the shortcut of BETTER-9. */
   readonly resourceVersion: string;
   readonly ownerReferences: readonly OwnerReference[];
   /** `deletionTimestamp` is set. */
@@ -37,8 +37,8 @@ export interface ObservedEvent {
 }
 
 /**
- * The same, without objects and strings: what the metadata reader found, as words and byte ranges. The columns are read
- * during `apply` only; the caller may reuse them at once.
+ * The same event without objects and strings: the result of the metadata reader, as words and byte ranges. The columns are read during
+ * `apply` only; the caller may reuse them at once.
  */
 interface ObservedColumnsEvent {
   readonly type: 'observedColumns';
@@ -63,9 +63,9 @@ interface DeletedColumnsEvent {
 }
 
 /**
- * Nobody saw the object go, but a live read *proved* that nothing with this uid is at these coordinates (COL-071, rows 5
- * and 7 of COL-090, COL-093). Never sent for a 404 that is not a proof (COL-116). The identity is the one the node had
- * when the read was made.
+ * No watch showed the deletion of the object, but a live read *proved* that nothing with this uid is at these coordinates (COL-071, rows 5
+ * and 7 of COL-090, COL-093). Never sent for a 404 that is not a proof (COL-116). The identity is the one the node had when the read was
+ * made.
  */
 export interface VirtualDeleteEvent {
   readonly type: 'virtualDelete';
@@ -83,13 +83,13 @@ interface ListStartedEvent {
 }
 
 /**
- * The list is complete (COL-042, COL-047). A node of this resource that was not in it may be gone, or the list may be older than what
- * was seen, or of another server. A node on which a decision rests stays *unlisted* until a read proves its absence.
+ * The list is complete (COL-042, COL-047). A node of this resource that was not in it may be gone, or the list may be older than earlier
+ * events, or of another server. A node on which a decision rests stays *unlisted* until a read proves its absence.
  */
 export interface ListFinishedEvent {
   readonly type: 'listFinished';
   readonly resource: MonitoredResource;
-  /** Above both numbers nothing is believed about what is missing. Absent: a second list has confirmed it. */
+  /** If more objects than either number are missing, the list is not believed. Absent: a second list has confirmed it. */
   readonly limit?: VanishLimit;
 }
 
@@ -113,15 +113,15 @@ interface ResourceVanishedEvent {
 }
 
 /**
- * The server's resourceVersion went backwards (a restored backup): uids may be alive again. Every absence record turns
- * back into a question, and no version that was seen says any more which of two states of an object is the later one; the caller
- * clears its AbsentOwnerCache and relists everything.
+ * The server's resourceVersion went backwards (a restored backup), so deleted uids may exist again. Every recorded absence must be proven
+ * again, and versions from before do not show any more which of two states of an object is the later one. The caller clears its
+ * AbsentOwnerCache and relists everything.
  */
 export interface HistoryResetEvent {
   readonly type: 'historyReset';
   /**
-   * Only of a server beside kube-apiserver, and the others are not listed anew: the versions stay, but for objects of which one of two
-   * resources is behind. It may never come up to what the other one had shown.
+   * Set only for the history of a server beside kube-apiserver while the others are not listed anew. The versions stay, except for objects
+   * that two resources show and of which one resource is behind: it may never reach the version that the other one had shown.
    */
   readonly of?: 'serverBeside';
 }

@@ -30,7 +30,7 @@ export type MonitorEvent =
   | { readonly type: 'outage'; readonly scope: OutageScope }
   /** A list or watch failed, and will be tried again. */
   | { readonly type: 'failed'; readonly error: Error }
-  /** The server answered a watch that continues at its last version. It need not have an event to send. */
+  /** The server answered a watch that continues from its last version: there may be no events to show. */
   | { readonly type: 'answered' }
   /**
    * The server answered a watch that continues at `version` after a failure. This server may be older than the one before. It then sends no

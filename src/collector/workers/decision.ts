@@ -18,7 +18,7 @@ export interface Decision extends DecisionAbout {
   /** The wanted actions, in order. */
   readonly actions: readonly Action[];
   /**
-   * For an owner that is orphaned: late dependents were not looked for, or not everywhere in time (BETTER-13). The owner is deleted all the
+   * Set for an orphaned owner if late dependents were not searched for, or not everywhere in time (BETTER-13). The owner is deleted all the
    * same.
    */
   readonly barrier?: 'gaveUp';
@@ -29,7 +29,7 @@ export interface ActionResult {
   readonly action: Action;
   /** The result that the answer to the write stands for; undefined for an action that this process carries out by itself. */
   readonly answered: Reason | undefined;
-  /** Not sent, because this collector only observes. */
+  /** The write was not sent, because this collector only observes. */
   readonly withheld?: true;
 }
 

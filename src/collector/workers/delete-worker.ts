@@ -116,7 +116,7 @@ function endOf({ verdict, reason }: Verdict, outcome: End): Pick<Verdict, 'verdi
  */
 export class DeleteWorker {
   readonly #context: CollectorContext;
-  /** By owner: its blocking dependents when they were last queued for it (COL-102). */
+  /** The blocking dependents of an owner when they were last queued for it, by owner (COL-102). */
   readonly #blockingWhenQueued = new Lru<Uid, BlockingDependents>({ capacity: MAX_WAITING_OWNERS });
   readonly #reads: TurnBudget;
 
@@ -205,7 +205,7 @@ export class DeleteWorker {
     let isWritten = reason === 'endNotShownYet';
     for (const { action, answered } of results) {
       if (answered === undefined) continue;
-      // After a conflict everything was read anew, also what had been written before it.
+      // After a conflict everything was read anew, also the fields that had been written before it.
       isWritten = answered !== 'deleteConflict';
       if (action.action === 'delete' && isWritten) version = versionNumber(action.preconditions.resourceVersion);
     }
@@ -330,7 +330,7 @@ export class DeleteWorker {
     return done;
   }
 
-  /** Sends a DELETE, and does what its answer calls for (COL-093, COL-098, COL-150…152). */
+  /** Sends a DELETE, and acts on its answer (COL-093, COL-098, COL-150…152). */
   async #delete(action: DeleteAction, errand: Errand): Promise<ActionOutcome> {
     const { trust, clock } = this.#context;
     const { target, policy, preconditions } = action;

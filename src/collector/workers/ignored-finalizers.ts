@@ -43,8 +43,8 @@ export class IgnoredFinalizers {
   readonly #context: CollectorContext;
   readonly #options: IgnoredFinalizersOptions;
   /**
-   * By resource: where the last pass ended. Objects that cannot be settled must not keep the others from their turn. Bounded by the ignored
-   * resources, in their versions.
+   * The place where the last pass ended, by resource. Objects that cannot be settled must not keep the others from their turn. Bounded by
+   * the ignored resources, in their versions.
    */
   readonly #endedAt = new Map<string, string>();
 

@@ -39,7 +39,7 @@ const MANY_MISSED = 100;
 /** Delay after the scheduled time, so that it has certainly passed. */
 const DELTA_MS = 100;
 
-/** Decides what a CronJob needs (LIFE-400 to LIFE-409; `pkg/controller/cronjob/cronjob_controllerv2.go`). */
+/** Decides the next actions for a CronJob (LIFE-400 to LIFE-409; `pkg/controller/cronjob/cronjob_controllerv2.go`). */
 export function decideCronJob(cronJob: CronJob, { jobs, missing, now }: CronJobFacts): CronJobPlan {
   const { spec = {}, metadata = {} } = cronJob;
   const events: CronJobEvent[] = [];

@@ -64,7 +64,7 @@ describe('counting the pods of a Job', () => {
   ])('LIFE-360 a running pod on its way out %s', (_, spec, want) => {
     const { status, create } = plan(job({ parallelism: 1, ...spec }), [pod('a', 'Running', { terminating: true })]);
     expect(status.uncountedTerminatedPods?.failed?.length ?? 0).toBe(want);
-    // With a policy that waits nothing is made anew before; without one only the back-off is waited for.
+    // With a policy that waits, no pod is replaced earlier; without one, the Job waits only for the back-off.
     expect(create).toEqual([]);
     expect(status.terminating).toBe(1);
   });

@@ -59,9 +59,9 @@ const MOST_AT_ONCE = 500;
 type Outcome = Pick<JobCondition, 'reason' | 'message'> & { readonly type: 'SuccessCriteriaMet' | 'FailureTarget' };
 
 /**
- * Decides what a Job needs (LIFE-351 to LIFE-361; `pkg/controller/job/job_controller.go`). A pod is counted in three steps, so that a crash
- * between two of them counts it once: its uid is added to `uncountedTerminatedPods`, then its finalizer is removed, then the counter is
- * raised.
+ * Decides the next actions for a Job (LIFE-351 to LIFE-361; `pkg/controller/job/job_controller.go`). A pod is counted in three steps, so
+ * that a crash between two of them counts it once: its uid is added to `uncountedTerminatedPods`, then its finalizer is removed, then the
+ * counter is raised.
  */
 export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
   const { spec = {} } = job;

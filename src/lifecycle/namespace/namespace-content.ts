@@ -193,7 +193,7 @@ export class NamespaceContent {
     } while (token !== undefined && token !== '');
   }
 
-  /** Without a resource version, so that the server returns its current state and not that of a cache. */
+  /** Lists without a resource version, so that the server returns its current state and not that of a cache. */
   #list(
     resource: NamespacedResource,
     { limit, accept, token }: { limit: number; accept: string; token?: string | undefined },

@@ -65,7 +65,7 @@ export class NodeLifecycleController implements Service {
   readonly #leases: SharedCache<Lease>;
   readonly #events: EventRecorder;
   readonly #times: HealthTimes;
-  /** By name. A node that is gone is removed in the next pass. */
+  /** The known nodes by name. A node that is gone is removed in the next pass. */
   readonly #known = new Map<string, KnownNode>();
   readonly #zones = new Map<string, Zone>();
   readonly #zoneSize: Gauge;

@@ -19,8 +19,8 @@ export interface PodGcFacts {
   readonly gone: ReadonlySet<string>;
 }
 
-interface PodGcPass {
-  /** In the order of deletion. A pod may occur for two reasons; the first deletes it. */
+export interface PodGcPass {
+  /** Pods in the order of deletion. A pod may occur for two reasons; the first deletes it. */
   readonly deletions: readonly PodDeletion[];
   /** Nodes that pods name and the cache lacks, each once. */
   readonly missingNodes: readonly string[];

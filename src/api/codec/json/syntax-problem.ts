@@ -12,7 +12,7 @@ export function jsonSyntaxProblem(text: string): string {
     if (error instanceof SyntaxProblem) return error.message;
     throw error;
   }
-  // Only what another parser refuses for reasons of its own comes here.
+  // Only texts that another parser refuses for its own reasons reach this line.
   return END;
 }
 

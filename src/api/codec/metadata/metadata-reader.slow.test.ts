@@ -210,7 +210,7 @@ describe('metadata reader', () => {
       for (let scanned = reader.scanHead(bytes, 0, bytes.length); scanned === 'paused'; pauses--) {
         expect(reader.pausedAt).toBeGreaterThan(at);
         at = reader.pausedAt;
-        // The readers share what they scan with.
+        // The readers share the state of the scan.
         new MetadataReader().scan(bytes, 0, bytes.length);
         scanned = reader.scanOn(pauses > 0 ? 'next pause' : 'end');
       }

@@ -104,7 +104,7 @@ export function listFrame(
   return { head, tail };
 }
 
-/** Where the text of an object is kept, with what has been found out about it. */
+/** The object that keeps the text of an object, with the facts that were found out about it. */
 export interface KeptText extends TemplateSource {
   /** How the text becomes an item of a list: by a template, or by the general encoder, with the length of the item. */
   listItem?: MetadataTemplate | number | undefined;

@@ -32,7 +32,7 @@ export interface InlinePlan {
 /** One message on the wire. */
 export interface LevelPlan {
   readonly byNumber: ReadonlyMap<number, FieldPlan | InlinePlan>;
-  /** In descending order of numbers, as the writer needs them. */
+  /** The fields in descending order of numbers, as the writer needs them. */
   readonly descending: readonly (FieldPlan | InlinePlan)[];
 }
 

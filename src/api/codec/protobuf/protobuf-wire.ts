@@ -170,7 +170,7 @@ export class WireWriter {
   /** The bytes from this position on are written. */
   #at: number = FIRST_CAPACITY;
 
-  /** Bytes written so far; callers remember it to know the length of what they write next. */
+  /** Bytes written so far; callers remember it to know the length of the following fields. */
   get size(): number {
     return this.#bytes.length - this.#at;
   }

@@ -100,7 +100,7 @@ function validateVolumeSource(spec: Fields | undefined): FieldError[] {
   return errors;
 }
 
-/** Checks where and by whom the volume can be used. */
+/** Checks on which nodes and by which claim the volume can be used. */
 function validateVolumePlace(spec: Fields | undefined): FieldError[] {
   const affinity = objectAt(spec, 'nodeAffinity');
   const required = objectAt(affinity, 'required');

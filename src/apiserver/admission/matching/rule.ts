@@ -19,7 +19,7 @@ export interface RuleSubject {
   readonly operation: AdmissionOperation;
   readonly resource: GroupVersionResource;
   readonly subresource: string;
-  /** For a Namespace, its own name. */
+  /** The namespace of the object; for a Namespace, its own name. */
   readonly namespace: string;
   readonly name: string;
 }

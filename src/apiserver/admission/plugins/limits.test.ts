@@ -117,7 +117,7 @@ describe('LimitRanger', () => {
 });
 
 describe('ResourceQuota', () => {
-  /** As its controller leaves it. */
+  /** Creates a quota with the status that its controller would write. */
   async function quota(
     name: string,
     hard: Record<string, string>,

@@ -341,7 +341,7 @@ describe('PersistentVolumeClaimResize', () => {
       const spec = { accessModes: ['ReadWriteOnce'], storageClassName, resources: { requests: { storage: '1Gi' } } };
       await server.post(claims, { metadata: { name: storageClassName }, spec });
     }
-    // The object's own rules stand before what a plug-in would say of it.
+    // The object's own rules are checked before the plug-ins.
     expect((await grow('elastic')).status).toBe(422);
     await bind('fixed');
     await bind('elastic');

@@ -21,8 +21,8 @@ export function dryRunUnsupported(webhook: string): StatusError {
 }
 
 /**
- * The error of a failed call (API-353). `cause` begins with what failed: `failed to call webhook: …`, `received invalid webhook response:
- * …`.
+ * The error of a failed call (API-353). `cause` begins with the failed step: `failed to call webhook: …`, `received invalid webhook
+ * response: …`.
  */
 export function callFailed(webhook: string, cause: string): StatusError {
   return newInternalError(`failed calling webhook ${quoted(webhook)}: ${cause}`);

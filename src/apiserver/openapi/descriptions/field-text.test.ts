@@ -5,7 +5,7 @@ import { TYPE_DESCRIPTIONS } from '../own-descriptions.ts';
 import { CONDITION_FIELDS } from './any-type.ts';
 import { FIELD_TEXTS, TEXT_GROUPS, textKeyOf } from './field-text.ts';
 
-/** By key, the fields that any version of the type has. */
+/** The fields that any version of the type has, by key. */
 const fields = new Map<string, Set<string>>();
 for (const typeName of typeNames()) {
   const known = fields.get(textKeyOf(typeName)) ?? new Set();

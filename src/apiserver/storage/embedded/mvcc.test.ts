@@ -271,7 +271,7 @@ class Restart implements fc.Command<Model, Real> {
   }
 }
 
-/** With slabs so small that values are moved all the time. */
+/** A map with slabs so small that values are moved all the time. */
 function newMap(): MultiVersionMap {
   return new MultiVersionMap({ ...options, values: new ValueSlabs({ slab: 16, largestShared: 4 }) });
 }
@@ -401,7 +401,7 @@ describe('MultiVersionMap', () => {
       else versions.delete(key);
     };
     for (let i = 0; i < 1500; i++) write(name(i));
-    // All of the first thousand, then here and there, some of it twice.
+    // Writes all of the first thousand, then others here and there, some of them twice.
     for (let i = 0; i < 1000; i++) write(name(i));
     for (let i = 0; i < 300; i++) write(name(random.integer(1500)));
     map.publish(2780);

@@ -21,7 +21,7 @@ const NEW_FILE = 'data.kubegc.new';
 const FORMAT = 'kubegc-data';
 const VERSION = 3;
 
-/** A JSON block with a checksum, so that people and later versions can see what the file is. */
+/** A JSON block with a checksum, so that people and later versions can identify the file. */
 const HEADER_BYTES = 512;
 /** After the header: a checksum and the number of a commit that the file must contain. */
 const WITNESS_AT = HEADER_BYTES;
@@ -392,7 +392,7 @@ async function readHeader(handle: FileHandle, directory: string): Promise<DataHe
   const { bytesRead } = await handle.read(block, 0, HEADER_BYTES, 0);
   const parsed = parseHeader(block.toString('utf8', 0, HEADER_BYTES - 4));
   if (parsed === undefined) {
-    // Every data file of ours begins like this, whatever follows.
+    // Every data file of ours begins like this, also in later versions.
     if (block.toString('latin1', 0, 25).startsWith(`{"format":"${FORMAT}"`) || bytesRead < HEADER_BYTES) {
       throw new StoreCorruptedError(directory, `the header of ${DATA_FILE} is wrong`);
     }

@@ -100,7 +100,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 interface Life {
   readonly redo: RedoLogs;
   readonly journal: Journal;
-  /** All that there is after the start, in order. */
+  /** All entries after the start, in order. */
   readonly found: readonly Copied[];
 }
 

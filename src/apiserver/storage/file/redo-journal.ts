@@ -258,7 +258,10 @@ export class RedoJournal implements Journal {
     }
   }
 
-  /** Read back, and not kept since they were written: hundreds of small objects for each log would all be old when they go. */
+  /**
+   * Reads the records back; they are not kept, because hundreds of small objects for each log would reach the old generation before they
+   * are dropped.
+   */
   *#read(buffer: Buffer, offsets: readonly number[]): Generator<RedoRecord> {
     for (const offset of offsets) {
       const found = readRedoRecord(buffer, offset, this.#id);

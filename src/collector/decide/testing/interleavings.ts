@@ -33,8 +33,8 @@ type Work =
   | { readonly key: string; readonly round: Round }
   | { readonly key: string; readonly round: Round; readonly actions: readonly Action[]; readonly requeue: boolean };
 
-/** Everything that decides what can happen next. */
-interface State {
+/** The whole state that decides what can happen next. */
+export interface State {
   readonly server: SmallServer;
   readonly graph: OwnershipGraph;
   readonly absent: readonly Identity[];
@@ -48,7 +48,7 @@ interface State {
   readonly acceptedEnds: ReadonlyMap<string, AcceptedEnd>;
   readonly incidents: readonly Incident[];
   readonly options: Pick<Required<ExploreOptions>, 'steps' | 'watches'>;
-  /** For every invalid namespace that was reported: dependent and owner. */
+  /** Dependent and owner of every invalid namespace that was reported. */
   readonly reports: readonly string[];
 }
 
@@ -308,7 +308,7 @@ function endAccepted(state: State, uid: string, end: AcceptedEnd): State {
   return { ...state, acceptedEnds: new Map(state.acceptedEnds).set(uid, end) };
 }
 
-/** Without those that make no difference any more. */
+/** The accepted deletions without those that make no difference any more. */
 function stillAwaited({ acceptedEnds }: State, graph: OwnershipGraph): State['acceptedEnds'] {
   return new Map([...acceptedEnds].filter(([uid, end]) => graph.node(uid)?.resourceVersion === end.resourceVersion));
 }
@@ -417,7 +417,7 @@ function noted(absent: readonly Identity[], identity: Identity): readonly Identi
   return absent.some((known) => sameIdentity(known, identity)) ? absent : [...absent, identity];
 }
 
-/** For a graph that does not change any more: each state has its own copy. */
+/** The keys of graphs that do not change any more: each state has its own copy. */
 const graphKeys = new WeakMap<OwnershipGraph, string>();
 
 function graphKey(graph: OwnershipGraph): string {
@@ -464,7 +464,7 @@ function keyOf(state: State): string {
   ].join('\n\n');
 }
 
-/** All that a decision asks of it: the numbers themselves differ from way to way. */
+/** The only fact about it that a decision uses: the numbers themselves differ between histories. */
 function isLatest(graph: OwnershipGraph, uid: string, { lastAddition }: BlockingDependents): boolean {
   const id = graph.find(uid);
   return id !== NONE && graph.blockingDependents(id).lastAddition === lastAddition;

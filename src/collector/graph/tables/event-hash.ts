@@ -15,9 +15,9 @@ import type { ObjectColumns } from '../../types/object-columns.ts';
 export const HASH_STATE = 0b111;
 
 /**
- * All that makes an update relevant (COL-046): three bits of state, and 61 bits over the references as a list. Two different lists have the
- * same hash with a chance of 2^-61, which is less than the chance of broken memory. The seed keeps anybody from making two such lists, and
- * only their own object would suffer.
+ * A hash of the fields that make an update relevant (COL-046): three bits of state, and 61 bits over the references as a list. Two
+ * different lists have the same hash with a chance of 2^-61, which is less than the chance of broken memory. The seed keeps anybody from
+ * making two such lists, and only their own object would suffer.
  *
  * Fields instead of a result, and one function instead of several, because it runs for every event of a cluster.
  */

@@ -24,7 +24,7 @@ const SEPARATOR = '\u0000';
 export class ResourceTable {
   readonly #kinds: KindTable;
   readonly #entries: Map<string, ResourceEntry>;
-  /** By kind. The index of an entry is its number among those of its kind. */
+  /** Entries by kind. The index of an entry is its number among those of its kind. */
   readonly #ofKind: Map<number, (ResourceEntry | undefined)[]>;
   /** Entries by the object that names the resource, because events of several resources alternate. Cleared by `forget`. */
   #known = new WeakMap<MonitoredResource, ResourceEntry>();

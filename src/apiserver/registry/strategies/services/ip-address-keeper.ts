@@ -48,7 +48,7 @@ export class IpAddressKeeper {
   readonly #objects: StoreFollower;
   /** By address. */
   readonly #holders = new Map<string, Holder>();
-  /** By key of a service, the addresses it was last seen with. */
+  /** The last known addresses of each service, by key. */
   readonly #held = new Map<string, readonly string[]>();
   #state: 'new' | 'running' | 'stopped' = 'new';
   /** True from the first list of the objects on. Before it, the services need no comparison of their own: that list brings it. */
