@@ -6,7 +6,7 @@ import type { GroupVersion, GroupVersionKind } from '../../api/meta/group-versio
  * media types). Other tools read the operations, so all are present, with short descriptions of parameters.
  */
 export interface OperationSchemas {
-  /** A reference to the schema of a kind; undefined if it has none, as options of streams. */
+  /** Returns a reference to the schema of a kind; undefined if the kind has no schema, for example the options of streams. */
   readonly kind: (kind: GroupVersionKind) => string | undefined;
   readonly list: (info: ResourceInfo) => string;
   readonly patch: string;

@@ -6,7 +6,8 @@ export type CascadePolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /**
  * The fate of an object (CAS-012).
- * - `deleted`: it is deleted. - `orphaned`: it stays and loses its references to owners that are deleted with policy Orphan.
+ * - `deleted`: it is deleted.
+ * - `orphaned`: it stays and loses its references to owners that are deleted with policy Orphan.
  * - `kept`: it stays, because another owner does; it may lose references.
  * - `waits`: it is terminating until another client removes a finalizer.
  * - `stuck`: it is terminating, and nothing known will free it.

@@ -24,7 +24,7 @@ const APPROVAL_SECONDS = 600;
 const CLOCK_SKEW_SECONDS = 60;
 const DIGITS = 12;
 
-/** Counts of the objects that go, by resource. */
+/** Counts of the deleted objects, by resource. */
 export interface Extent {
   readonly total: number;
   readonly byResource: ReadonlyMap<string, number>;

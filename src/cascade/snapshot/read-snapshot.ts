@@ -33,7 +33,7 @@ export interface ReadSnapshotOptions {
   readonly detail?: 'ages' | 'protections';
   /** The resources to read; by default those of discovery. */
   readonly catalogue?: ResourceCatalogue;
-  /** The namespaces in which a kind is read that the user may not list in all; none by default. */
+  /** The namespaces to read for each kind that the user may not list in all namespaces; none by default. */
   readonly namespaces?: readonly string[];
 }
 

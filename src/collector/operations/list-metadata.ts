@@ -26,7 +26,7 @@ export async function listMetadata(
 ): Promise<ListOutcome> {
   let token: string | undefined;
   try {
-    // Bounded by the number of the server's pages, and by the visitor.
+    // The number of turns is bounded by the number of the server's pages, and by the visitor.
     do {
       const query = { limit: PAGE_SIZE, continue: token };
       const { items, metadata } = await client.list<KubeObject>(ref, {

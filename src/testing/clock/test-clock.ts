@@ -51,7 +51,7 @@ export class StandingClock extends FakeClock {
     this.#activity.defer(fn, systemClock.defer);
   }
 
-  /** Between two timers; the base class calls it too. */
+  /** Waits until all work between two timers is done; the base class calls it too. */
   override async settle(): Promise<void> {
     await untilQuiet(this.#activity, MAX_TURNS_A_MOMENT);
   }

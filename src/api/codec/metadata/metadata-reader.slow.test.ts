@@ -275,7 +275,7 @@ describe('metadata reader', () => {
           try {
             reader.read(damaged, 0, damaged.length);
           } catch (error) {
-            // A first byte of `{` makes it JSON.
+            // A damaged first byte of `{` makes the reader read the bytes as JSON.
             expect(error instanceof ProtobufError || (error instanceof MetadataJsonError && damaged[0] === 0x7b)).toBe(
               true,
             );

@@ -2,9 +2,11 @@ import type { EventBatch } from './cache-event.ts';
 import type { Revision } from '../interface.ts';
 
 /**
- * The reason for the end of a watch: - `slow`: the reader fell behind the events that the cache keeps (API-136); it may resume from its
- * last revision; - `expired`: its revision is no longer in history (API-123), `error` is a RevisionCompactedError; - `stopped`: the server
- * stops, or the store failed (`error`); - `cancelled`: its reader closed it.
+ * The reason for the end of a watch:
+ * - `slow`: the reader fell behind the events that the cache keeps (API-136); it may resume from its last revision;
+ * - `expired`: its revision is no longer in history (API-123), `error` is a RevisionCompactedError;
+ * - `stopped`: the server stops, or the store failed (`error`);
+ * - `cancelled`: its reader closed it.
  */
 export type WatchCloseReason = 'slow' | 'expired' | 'stopped' | 'cancelled';
 

@@ -1,11 +1,16 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 
 /**
- * The failure of a call, by the required reaction: - `compacted`, `future`: the revision asked for is not held any more, or has not come; -
- * `too-large`: the request is above the server's limit, and a retry gets the same answer; - `no-lease`: the lease has run out; -
- * `stale-token`: log in again; - `denied`: the user may not; - `no-space`: etcd's quota is used up, it only reads until an administrator
- * helps; - `away`: nothing is wrong with the call: another member, or the same one later, may answer. `applied` says whether the call may
- * have taken effect all the same; - `other`: etcd refuses, for a reason that a retry does not change.
+ * The failure of a call, by the required reaction:
+ * - `compacted`, `future`: the requested revision is not kept any more, or does not exist yet;
+ * - `too-large`: the request is above the server's limit, and a retry gets the same answer;
+ * - `no-lease`: the lease has expired;
+ * - `stale-token`: log in again;
+ * - `denied`: the user has no right to do this;
+ * - `no-space`: etcd's quota is used up; it only reads until an administrator helps;
+ * - `away`: nothing is wrong with the call: another member, or the same one later, may answer. `applied` says whether the call may have
+ *   taken effect all the same;
+ * - `other`: etcd refuses, for a reason that a retry does not change.
  */
 export type EtcdFailure =
   | {
