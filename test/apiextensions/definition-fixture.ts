@@ -4,17 +4,6 @@ import { until } from '../program/until.ts';
 
 export const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Calls `look` again and again, in turns of the event loop, until it returns a result. */
-export async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(`did not happen: ${what}`);
-    await new Promise((next) => setImmediate(next));
-  }
-}
-
 export interface VersionOptions {
   readonly name?: string;
   readonly schema?: object;

@@ -342,7 +342,7 @@ describe.each([...kubectlPaths(), ...olderKubectlPaths()])('%s', (path) => {
   it.each(rows)('API rules: $row', async ({ since = 0, prepare, args, input, requests, prints }) => {
     if (minor < since) {
       // This kubectl says itself that it does not have the command; no row is left out in silence.
-      const { code } = await flow.kubectl.try(args.split(' '), { timeoutMs: 20_000 });
+      const { code } = await flow.kubectl.try(args.split(' '), { timeoutMs: 60_000 });
       expect(code).not.toBe(0);
       return;
     }

@@ -1,6 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { run } from '../program.ts';
 
+const NOTHING_RUNS =
+  'nothing runs: neither the collector nor another controller is selected (--enable-garbage-collector, --controllers)\n';
+
 /** Runs the command line as a user types it; no server is needed for the answer. */
 async function typed(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const said = { stdout: '', stderr: '' };

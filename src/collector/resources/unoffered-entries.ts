@@ -9,7 +9,7 @@ export interface NamedResource extends GroupResourceName {
 }
 
 /** A resource that is to be ignored but that the server does not have: the entry has no effect. */
-export interface UnofferedEntry {
+interface UnofferedEntry {
   /** The entry as the user wrote it: `apps/replicasets`, `secrets`. */
   readonly entry: string;
   /** The served resources that may have been meant; those of the entry's own group, if there are any. */

@@ -19,7 +19,7 @@ export interface PodGcFacts {
   readonly gone: ReadonlySet<string>;
 }
 
-export interface PodGcPass {
+interface PodGcPass {
   /** Pods in the order of deletion. A pod may occur for two reasons; the first deletes it. */
   readonly deletions: readonly PodDeletion[];
   /** Nodes that pods name and the cache lacks, each once. */

@@ -52,32 +52,6 @@ export interface Armed {
   strike(request: Pick<HttpRequest, 'method' | 'target'>): FaultName | undefined;
 }
 
-/** Faults that wait for their requests. */
-export class ArmedFaults implements Armed {
-  readonly #waiting: { readonly step: FaultStep; readonly resource: string | undefined; left: number }[] = [];
-
-  arm(step: FaultStep, resource: string | undefined): void {
-    this.#waiting.push({ step, resource, left: step.times });
-  }
-
-  clear(): void {
-    this.#waiting.length = 0;
-  }
-
-  /** The first that is meant for this request. */
-  strike({ method, target }: Pick<HttpRequest, 'method' | 'target'>): FaultName | undefined {
-    if (this.#waiting.length === 0) return undefined;
-    const request = classify(method, target);
-    const index = this.#waiting.findIndex(
-      ({ step, resource }) => isOfClass(request, step.on) && (resource === undefined || resource === request.resource),
-    );
-    const entry = this.#waiting[index];
-    if (entry === undefined) return undefined;
-    if (--entry.left === 0) this.#waiting.splice(index, 1);
-    return entry.step.fault;
-  }
-}
-
 /** The network between one process of the collector and the server. */
 export class Network {
   readonly #options: NetworkOptions;

@@ -8,8 +8,8 @@ export interface ClassifiedRequest {
   readonly resource: string;
 }
 
-/** The purpose of a collector's request. */
-export function classify(method: string, target: string): ClassifiedRequest {
+/** The path of a target, and the plural name and the object that it names. */
+export function placeOf(target: string): { path: string; resource: string; name: string | undefined } {
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   const parts = path.split('/').slice(1);
@@ -18,7 +18,7 @@ export function classify(method: string, target: string): ClassifiedRequest {
   return { path, resource, name };
 }
 
-/** What a request of a collector is for. */
+/** The purpose of a collector's request. */
 export function classify(method: string, target: string): ClassifiedRequest {
   const { path, resource, name } = placeOf(target);
   if (method === 'GET' && isDiscovery(path)) return { what: 'discovery', resource: '' };

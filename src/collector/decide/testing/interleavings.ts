@@ -34,7 +34,7 @@ type Work =
   | { readonly key: string; readonly round: Round; readonly actions: readonly Action[]; readonly requeue: boolean };
 
 /** The whole state that decides what can happen next. */
-export interface State {
+interface State {
   readonly server: SmallServer;
   readonly graph: OwnershipGraph;
   readonly absent: readonly Identity[];

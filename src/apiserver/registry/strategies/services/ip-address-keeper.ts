@@ -151,8 +151,8 @@ export class IpAddressKeeper {
     });
   }
 
-  /** Creates, changes or deletes one object, by the present state of its service. */
-  async #settle(address: string): Promise<void> {
+  /** Creates, changes or deletes one object, by the present state of its service. Each write fails if the object is no longer the one that was read. */
+  async #settle(address: string, listed: Listed | undefined): Promise<void> {
     const { store, clock, random } = this.#options;
     const key = objectKey(IP_ADDRESSES, '', address);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
