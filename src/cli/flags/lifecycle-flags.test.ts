@@ -11,6 +11,7 @@ describe('the flags of the lifecycle controllers', () => {
       nodeMonitorGracePeriod: '2m',
       nodeExistenceSource: 'lease',
       nodeAbsentAfter: '1h',
+      legacyServiceAccountTokenCleanUpPeriod: '720h',
     });
     expect(settings).toMatchObject({
       concurrentSyncs: { deployment: 3, rc: 4 },
@@ -18,6 +19,7 @@ describe('the flags of the lifecycle controllers', () => {
       volumeSyncPeriodMs: 60_000,
       nodeHealth: { mode: 'auto', gracePeriodMs: 120_000 },
       nodeExistence: { source: { kind: 'lease', absentAfterMs: 3_600_000 } },
+      legacyTokenCleanUpPeriodMs: 2_592_000_000,
     });
     expect(lifecycleSettingsOf({}).nodeExistence).toBeUndefined();
   });
@@ -28,6 +30,7 @@ describe('the flags of the lifecycle controllers', () => {
     [{ pvclaimbinderSyncPeriod: '5' }, '--pvclaimbinder-sync-period'],
     [{ nodeHealth: 'maybe' }, '--node-health'],
     [{ nodeExistenceSource: 'aws' }, '--node-existence-source'],
+    [{ legacyServiceAccountTokenCleanUpPeriod: '0' }, '--legacy-service-account-token-clean-up-period'],
     [{ nodeAbsentAfter: '1m' }, '--node-absent-after'],
     [{ nodeExistenceSource: 'lease', nodeExistenceMaxDeleteFraction: '2' }, '--node-existence-max-delete-fraction'],
   ])('name the flag that is wrong in %j', (flags, flag) => {

@@ -32,6 +32,7 @@ export interface LifecycleFlags {
   readonly nodeMonitorPeriod?: string;
   readonly nodeMonitorGracePeriod?: string;
   readonly nodeStartupGracePeriod?: string;
+  readonly legacyServiceAccountTokenCleanUpPeriod?: string;
 }
 
 const MAX_NODES = 10_000;
@@ -63,6 +64,7 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
     ...(flags.podTtl === true ? { podTtl: true } : {}),
     ...volumeSettings(flags),
     ...nodeSettings(flags),
+    ...tokenSettings(flags),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
   };
 }
@@ -121,6 +123,15 @@ function nodeSettings(flags: LifecycleFlags): LifecycleSettings {
     }),
   };
   return { nodeHealth, nodeExistence };
+}
+
+/** Ten years. */
+const LONG_PERIOD = { least: 1000, most: 10 * 365 * 24 * HOUR_MS };
+
+function tokenSettings({ legacyServiceAccountTokenCleanUpPeriod: text }: LifecycleFlags): LifecycleSettings {
+  if (text === undefined) return {};
+  const flag = '--legacy-service-account-token-clean-up-period';
+  return { legacyTokenCleanUpPeriodMs: durationOf(flag, text, LONG_PERIOD) };
 }
 
 function sourceOf(text: string, absentAfterMs: number | undefined): SourceSpec {

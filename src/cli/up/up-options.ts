@@ -329,6 +329,13 @@ export const upOptions: readonly UpOption[] = [
     description: 'the same for a node that never reported (default: 1m)',
   },
   {
+    key: 'legacyServiceAccountTokenCleanUpPeriod',
+    group: 'Controllers and admission:',
+    flags: '--legacy-service-account-token-clean-up-period <DURATION>',
+    description:
+      'time without a use after which a generated token in a Secret is refused, and later deleted (default: 8760h)',
+  },
+  {
     key: 'simulatePods',
     group: 'Common flags:',
     flags: '--simulate-pods <MODE>',

@@ -10,6 +10,9 @@ const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases'
 /** A node that no simulator made. */
 const isReal = ({ metadata }: KubeObject): boolean => metadata?.annotations?.['kubegc.io/simulated'] !== 'true';
 
+/** An account of an old version of Kubernetes, which made a Secret for it. */
+const hasSecrets = (account: KubeObject): boolean => ((account['secrets'] as unknown[] | undefined)?.length ?? 0) > 0;
+
 const isBootstrapToken = (secret: KubeObject): boolean => secret['type'] === 'bootstrap.kubernetes.io/token';
 
 /** The controllers that delete objects that are no longer needed. */
@@ -102,6 +105,15 @@ export const cleanUpControllers = {
     load: async (context, { nodeHealth }) => {
       const { NodeLifecycleController } = await import('../node-lifecycle/node-lifecycle-controller.ts');
       return new NodeLifecycleController({ ...context, ...nodeHealth });
+    },
+  },
+  'legacy-serviceaccount-token-cleaner-controller': {
+    alias: 'legacy-service-account-token-cleaner',
+    wakes: [{ gvr: { group: '', version: 'v1', resource: 'serviceaccounts' }, when: hasSecrets }],
+    load: async (context, { legacyTokenCleanUpPeriodMs: cleanUpPeriodMs }) => {
+      const { LegacyTokenCleanerController } =
+        await import('../legacy-token-cleaner/legacy-token-cleaner-controller.ts');
+      return new LegacyTokenCleanerController({ ...context, ...given({ cleanUpPeriodMs }) });
     },
   },
 } as const satisfies Record<string, ControllerEntry>;

@@ -25,6 +25,8 @@ export interface LifecycleSettings {
   readonly nodeExistence?: NodeExistenceSettings;
   /** Marks nodes whose kubelet does not report. */
   readonly nodeHealth?: NodeHealthSettings;
+  /** Time without a use after which a token in a Secret is refused, and after which it is then deleted; 365 days. */
+  readonly legacyTokenCleanUpPeriodMs?: number;
 }
 
 export const SYNCED_KINDS = ['deployment', 'replicaset', 'rc', 'statefulset', 'daemonset', 'resourceclaim'] as const;
