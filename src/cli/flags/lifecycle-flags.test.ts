@@ -11,6 +11,7 @@ describe('the flags of the lifecycle controllers', () => {
       nodeMonitorGracePeriod: '2m',
       nodeExistenceSource: 'lease',
       nodeAbsentAfter: '1h',
+      unusedClaims: 'report',
       legacyServiceAccountTokenCleanUpPeriod: '720h',
     });
     expect(settings).toMatchObject({
@@ -20,14 +21,17 @@ describe('the flags of the lifecycle controllers', () => {
       nodeHealth: { mode: 'auto', gracePeriodMs: 120_000 },
       nodeExistence: { source: { kind: 'lease', absentAfterMs: 3_600_000 } },
       legacyTokenCleanUpPeriodMs: 2_592_000_000,
+      unusedClaims: 'report',
     });
     expect(lifecycleSettingsOf({}).nodeExistence).toBeUndefined();
+    expect(lifecycleSettingsOf({ unusedClaims: 'off' }).unusedClaims).toBeUndefined();
   });
 
   it.each([
     [{ concurrentStatefulsetSyncs: '0' }, '--concurrent-statefulset-syncs'],
     [{ concurrentDaemonsetSyncs: 'many' }, '--concurrent-daemonset-syncs'],
     [{ pvclaimbinderSyncPeriod: '5' }, '--pvclaimbinder-sync-period'],
+    [{ unusedClaims: 'on' }, '--unused-claims'],
     [{ nodeHealth: 'maybe' }, '--node-health'],
     [{ nodeExistenceSource: 'aws' }, '--node-existence-source'],
     [{ legacyServiceAccountTokenCleanUpPeriod: '0' }, '--legacy-service-account-token-clean-up-period'],

@@ -20,6 +20,7 @@ export interface LifecycleFlags {
   readonly concurrentDaemonsetSyncs?: string;
   readonly concurrentResourceclaimSyncs?: string;
   readonly podTtl?: boolean;
+  readonly unusedClaims?: string;
   readonly simulatePods?: string;
   readonly simulateNodes?: string;
   readonly pvclaimbinderSyncPeriod?: string;
@@ -88,8 +89,16 @@ function capitalized<T extends string>(text: T): Capitalize<T> {
 const HOUR_MS = 3_600_000;
 const PERIOD = { least: 100, most: HOUR_MS };
 
-function volumeSettings({ pvclaimbinderSyncPeriod, hostpathDeleter }: LifecycleFlags): LifecycleSettings {
+function volumeSettings({
+  pvclaimbinderSyncPeriod,
+  hostpathDeleter,
+  unusedClaims = 'off',
+}: LifecycleFlags): LifecycleSettings {
+  if (unusedClaims !== 'off' && unusedClaims !== 'report' && unusedClaims !== 'delete') {
+    throw new CommandError(`invalid --unused-claims "${unusedClaims}"`, 'Give off, report or delete.');
+  }
   return {
+    ...(unusedClaims === 'off' ? {} : { unusedClaims }),
     ...(hostpathDeleter === true ? { hostPathDeleter: true } : {}),
     ...(pvclaimbinderSyncPeriod === undefined
       ? {}

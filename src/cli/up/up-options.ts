@@ -272,6 +272,15 @@ export const upOptions: readonly UpOption[] = [
     description: 'interval between attempts at volumes that failed (default: 15s)',
   },
   {
+    key: 'unusedClaims',
+    group: 'Controllers and admission:',
+    flags: '--unused-claims <MODE>',
+    description:
+      'claims that no pod names: write their condition Unused (report), also delete them after the time in kubegc.io/delete-unused-after (delete), or neither (off)',
+    choices: ['off', 'report', 'delete'],
+    default: 'off',
+  },
+  {
     key: 'hostpathDeleter',
     group: 'Controllers and admission:',
     flags: '--hostpath-deleter',

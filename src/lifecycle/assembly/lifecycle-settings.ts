@@ -16,6 +16,8 @@ export interface LifecycleSettings {
   readonly concurrentSyncs?: Readonly<Partial<Record<SyncedKind, number>>>;
   /** Deletes bare pods by their annotation `pod.kubegc.io/ttl-after-finished`. */
   readonly podTtl?: boolean;
+  /** Writes the condition `Unused` of claims; `delete` also deletes claims that are unused for the time that they or their class state. */
+  readonly unusedClaims?: 'report' | 'delete';
   readonly simulate?: SimulationSettings;
   /** Removes the directories of released `hostPath` volumes below /tmp. */
   readonly hostPathDeleter?: boolean;

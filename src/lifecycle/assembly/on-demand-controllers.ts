@@ -26,7 +26,13 @@ export function selectOnDemand(selected: ReadonlySet<string>, settings: Lifecycl
   const controllers = Object.entries<ControllerEntry>(entries)
     .filter(([name, { when }]) => selected.has(name) && (when?.(settings) ?? true))
     .map(([name, { wakes, load }]) => ({ name, wakes, load: (context: SharedContext) => load(context, settings) }));
-  return [...controllers, ...(settings.podTtl === true ? [podTtl] : []), ...simulators(settings)];
+  const optional = [
+    ...(settings.podTtl === true ? [podTtl] : []),
+    ...(settings.unusedClaims !== undefined && selected.has(CLAIM_PROTECTION)
+      ? [unusedClaims(settings.unusedClaims)]
+      : []),
+  ];
+  return [...controllers, ...optional, ...simulators(settings)];
 }
 
 /** Beside the controller of Jobs, because any pod wakes it. */
@@ -38,6 +44,20 @@ const podTtl: OnDemandController = {
     return new TtlController({ ...context, of: 'pods' });
   },
 };
+
+/** Part of the protection of claims, which runs from the start; any claim wakes it. */
+const CLAIM_PROTECTION = 'persistentvolumeclaim-protection-controller';
+
+function unusedClaims(mode: 'report' | 'delete'): OnDemandController {
+  return {
+    name: CLAIM_PROTECTION,
+    wakes: [{ gvr: { group: '', version: 'v1', resource: 'persistentvolumeclaims' } }],
+    load: async (context) => {
+      const { UnusedClaimsController } = await import('../unused-claims/unused-claims-controller.ts');
+      return new UnusedClaimsController({ ...context, mode });
+    },
+  };
+}
 
 function simulators({ simulate = {} }: LifecycleSettings): OnDemandController[] {
   const { pods: mode, nodes = mode === undefined ? 0 : 1 } = simulate;

@@ -17,10 +17,25 @@ interface Pod extends KubeObject {
 export function usesClaim(pod: Pod, claim: KubeObject): boolean {
   const { nodeName = '', volumes = [] } = pod.spec ?? {};
   if (nodeName === '') return false;
-  return volumes.some(({ name = '', persistentVolumeClaim, ephemeral }) => {
-    if (persistentVolumeClaim !== undefined) return persistentVolumeClaim.claimName === claim.metadata?.name;
-    return ephemeral !== undefined && isMadeFor(pod, name, claim) && !isGone(pod);
+  return volumes.some((volume) => hasClaim(pod, volume, claim) && (volume.ephemeral === undefined || !isGone(pod)));
+}
+
+/** True if a volume of the pod, on a node or not, is the claim of its namespace (LIFE-156). */
+export function namesClaim(pod: Pod, claim: KubeObject): boolean {
+  return (pod.spec?.volumes ?? []).some((volume) => hasClaim(pod, volume, claim));
+}
+
+/** Names of the claims that a pod may use: those that its volumes name, and those of its ephemeral volumes. */
+export function claimNamesOf({ metadata, spec }: Pod): string[] {
+  return (spec?.volumes ?? []).flatMap(({ name = '', persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim !== undefined) return [persistentVolumeClaim.claimName ?? ''];
+    return ephemeral === undefined ? [] : [`${metadata?.name ?? ''}-${name}`];
   });
+}
+
+function hasClaim(pod: Pod, { name = '', persistentVolumeClaim, ephemeral }: Volume, claim: KubeObject): boolean {
+  if (persistentVolumeClaim !== undefined) return persistentVolumeClaim.claimName === claim.metadata?.name;
+  return ephemeral !== undefined && isMadeFor(pod, name, claim);
 }
 
 /** The claim of an ephemeral volume is named after pod and volume, and belongs to the pod. */
