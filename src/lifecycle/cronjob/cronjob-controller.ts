@@ -7,13 +7,14 @@ import type { EventType } from '../../client/events/event-correlator.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { type Job, JOBS } from '../job/job.ts';
+import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_CONTROLLER, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { controllerOf, isControlledBy } from '../ownership/controller-reference.ts';
 import { Expectations } from '../ownership/expectations.ts';
-import { eventReference, isNamespaceTerminating } from '../pods/pod-control.ts';
+import { eventReference } from '../pods/pod-control.ts';
 import { CRON_JOB_KIND, CRON_JOBS, type CronJob, type CronJobStatus } from './cronjob.ts';
 import { type CronJobPlan, decideCronJob, withStarted } from './cronjob-reconcile.ts';
 

@@ -6,6 +6,7 @@ import type { Service } from '../../base/service.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { itemExponentialFailureRateLimiter, type RateLimiter } from '../../workqueue/rate-limiters.ts';
+import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import { slowStart } from '../kit/slow-start.ts';
@@ -16,7 +17,7 @@ import { Dependents } from '../ownership/dependents.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { ownerSelector, selects } from '../ownership/owner-selector.ts';
 import { nextAvailability } from '../pods/pod-availability.ts';
-import { eventReference, isNamespaceTerminating, PodControl } from '../pods/pod-control.ts';
+import { eventReference, PodControl } from '../pods/pod-control.ts';
 import { type Node, NODES, type Pod, PODS } from '../pods/pod-object.ts';
 import { CONTROLLER_REVISIONS, ControllerHistory } from '../revisions/controller-history.ts';
 import {

@@ -5,11 +5,11 @@ import type { Service as RunningService } from '../../base/service.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { selectsPod } from '../endpointslice/endpointslice-controller.ts';
 import type { Service } from '../endpointslice/endpointslice-reconcile.ts';
+import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
-import { isNamespaceTerminating } from '../pods/pod-control.ts';
 import { type Pod, PODS } from '../pods/pod-object.ts';
 import { decideEndpoints, type Endpoints } from './endpoints-reconcile.ts';
 

@@ -5,12 +5,12 @@ import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { Service as RunningService } from '../../base/service.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
+import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import { Expectations } from '../ownership/expectations.ts';
-import { isNamespaceTerminating } from '../pods/pod-control.ts';
 import { type Node, NODES, type Pod, PODS } from '../pods/pod-object.ts';
 import {
   decideSlices,

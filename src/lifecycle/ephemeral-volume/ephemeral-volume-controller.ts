@@ -5,10 +5,11 @@ import type { Service } from '../../base/service.ts';
 import { asError } from '../../base/errors/thrown.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
+import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import { controllerOf } from '../ownership/controller-reference.ts';
-import { eventReference, isNamespaceTerminating } from '../pods/pod-control.ts';
+import { eventReference } from '../pods/pod-control.ts';
 import { type Pod, PODS } from '../pods/pod-object.ts';
 import { decideEphemeralVolumes, ephemeralVolumes } from './ephemeral-volume-reconcile.ts';
 

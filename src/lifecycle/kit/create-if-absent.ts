@@ -1,7 +1,8 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isAlreadyExists, isForbidden, isObjectNotFound } from '../../api/status-error.ts';
+import { isAlreadyExists, isObjectNotFound } from '../../api/status-error.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { CallOptions, RestClient } from '../../client/rest/rest-client.ts';
+import { isNamespaceTerminating } from './active-namespace.ts';
 
 type CreateOutcome =
   | { readonly outcome: 'created'; readonly object: KubeObject }
@@ -28,9 +29,4 @@ export async function createIfAbsent(
     if (isNamespaceTerminating(error) || isObjectNotFound(error, ref.namespace)) return { outcome: 'namespace-going' };
     throw error;
   }
-}
-
-/** The cause that distinguishes this refusal from one for lack of permission (API-303). */
-function isNamespaceTerminating(error: unknown): boolean {
-  return isForbidden(error) && (error.details.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
 }

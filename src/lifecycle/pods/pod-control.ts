@@ -1,9 +1,10 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
-import { hasStatusCause, isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
+import { isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
 import { validateName } from '../../api/validation/names.ts';
 import type { Counter, Metrics } from '../../base/metrics/metrics.ts';
 import type { EventType, ObjectReference } from '../../client/events/event-correlator.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
+import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import type { OwnerKind } from '../ownership/controller-reference.ts';
 import { type Pod, PODS } from './pod-object.ts';
@@ -100,11 +101,6 @@ export class PodControl {
 export function eventReference({ apiVersion, kind }: OwnerKind, { metadata }: KubeObject): ObjectReference {
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata ?? {};
   return { apiVersion, kind, namespace, name, uid, resourceVersion };
-}
-
-/** True if the namespace is terminating, so that no create in it will succeed. */
-export function isNamespaceTerminating(error: unknown): boolean {
-  return hasStatusCause(error, 'NamespaceTerminating');
 }
 
 /** A pod from a template, owned by one controller (LIFE-264). */

@@ -5,12 +5,13 @@ import type { Service } from '../../base/service.ts';
 import { asError } from '../../base/errors/thrown.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
+import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_CONTROLLER, BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { controllerOf } from '../ownership/controller-reference.ts';
-import { eventReference, isNamespaceTerminating } from '../pods/pod-control.ts';
+import { eventReference } from '../pods/pod-control.ts';
 import { type Pod, PODS } from '../pods/pod-object.ts';
 import {
   claimsOf,

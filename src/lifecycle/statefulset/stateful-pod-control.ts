@@ -2,11 +2,12 @@ import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts'
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isAlreadyExists, isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
 import type { Counter } from '../../base/metrics/metrics.ts';
+import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import type { Expectations } from '../ownership/expectations.ts';
-import { type EventSink, eventReference, isNamespaceTerminating } from '../pods/pod-control.ts';
+import { type EventSink, eventReference } from '../pods/pod-control.ts';
 import { type Pod, PODS } from '../pods/pod-object.ts';
 import { decideClaimReferences, isStaleClaim } from './claim-retention.ts';
 import { type Claim, claimsOf, ordinalOf, STATEFUL_SET_KIND, type StatefulSet } from './stateful-set.ts';

@@ -5,6 +5,7 @@ import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { Service } from '../../base/service.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
+import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { updateStatus } from '../kit/update-status.ts';
@@ -14,7 +15,7 @@ import { Dependents } from '../ownership/dependents.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { ownerSelector, selects } from '../ownership/owner-selector.ts';
 import { nextAvailability } from '../pods/pod-availability.ts';
-import { eventReference, isNamespaceTerminating } from '../pods/pod-control.ts';
+import { eventReference } from '../pods/pod-control.ts';
 import { type Pod, PODS } from '../pods/pod-object.ts';
 import { CONTROLLER_REVISIONS, ControllerHistory } from '../revisions/controller-history.ts';
 import {
