@@ -84,6 +84,14 @@ describe('paths and verbs', () => {
     ]);
   });
 
+  it('API-010 a HorizontalPodAutoscaler is accepted with the warning that nothing is scaled', async () => {
+    const spec = { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } };
+    const target = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+    const { status, headers } = await server.post(target, { metadata: { name: 'h' }, spec });
+    const text = 'kubegc runs no controller of HorizontalPodAutoscalers: the object is stored, and nothing is scaled';
+    expect([status, headers['warning']]).toEqual([201, [`299 - "${text}"`]]);
+  });
+
   it('API-014 every field of the version is text, the minor digits only', async () => {
     const { json } = await server.get('/version');
     for (const value of Object.values(json)) expect(value).toBeTypeOf('string');

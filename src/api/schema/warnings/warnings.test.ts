@@ -194,3 +194,36 @@ describe('API-010 what is accepted with a warning', () => {
     expect(builtinWarnings(secrets, { ...secret, type: 'Opaque' })).toEqual([]);
   });
 });
+
+describe('warnings about controllers', () => {
+  const annotations = (value: string) => ({ annotations: { 'pod.kubegc.io/ttl-after-finished': value } });
+  const template = { metadata: annotations('5'), spec: { containers: [container] } };
+  const ignored = (path: string) =>
+    `${path}.metadata.annotations[pod.kubegc.io/ttl-after-finished]: ignored, because the pods of a Job belong to the Job; use "ttlSecondsAfterFinished" of the Job instead`;
+
+  it('LIFE-067 the template of a Job has the annotation of bare pods', () => {
+    const job = { metadata: { name: 'j', generation: 1 }, spec: { template } };
+    expect(builtinWarnings({ group: 'batch', resource: 'jobs' }, job)).toEqual([ignored('spec.template')]);
+    const cronJob = { metadata: { name: 'c' }, spec: { jobTemplate: { spec: { template } } } };
+    expect(builtinWarnings({ group: 'batch', resource: 'cronjobs' }, cronJob)).toEqual([
+      ignored('spec.jobTemplate.spec.template'),
+    ]);
+    expect(builtinWarnings(deployments, { metadata: { name: 'd' }, spec: { template } })).toEqual([]);
+  });
+
+  it('LIFE-067 the annotation of a bare pod is not a number of seconds', () => {
+    expect(ofPod({}, annotations('5'))).toEqual([]);
+    expect(ofPod({}, annotations('5s'))).toEqual([
+      'metadata.annotations[pod.kubegc.io/ttl-after-finished]: ignored, because it is not a whole number of seconds',
+    ]);
+  });
+
+  it('nothing scales by a HorizontalPodAutoscaler; an update says so no more', () => {
+    const autoscalers = { group: 'autoscaling', resource: 'horizontalpodautoscalers' };
+    const before = { metadata: { name: 'h', generation: 1 } };
+    expect(builtinWarnings(autoscalers, before)).toEqual([
+      'kubegc runs no controller of HorizontalPodAutoscalers: the object is stored, and nothing is scaled',
+    ]);
+    expect(builtinWarnings(autoscalers, { metadata: { name: 'h', generation: 2 } }, before)).toEqual([]);
+  });
+});

@@ -2,6 +2,7 @@ import type { ResourceInfo } from '../../kinds/resource-info.ts';
 import type { KubeObject } from '../../meta/object-meta.ts';
 import { isDns1123Label } from '../../validation/names.ts';
 import { type Fields, objectAt, objectsAt } from '../fields/defaults-fields.ts';
+import { autoscalerWarnings, jobTtlWarnings, podTtlWarnings } from './warnings-lifecycle.ts';
 import { claimSpecWarnings, podWarnings } from './warnings-pod.ts';
 import { secretWarnings } from './warnings-secret.ts';
 
@@ -16,7 +17,7 @@ interface KindWarnings {
 /** By `<group>/<resource>`. */
 const WARNINGS: Readonly<Record<string, KindWarnings>> = {
   '/persistentvolumeclaims': { onCreate: claimWarnings },
-  '/pods': { onCreate: (pod) => podWarnings(pod) },
+  '/pods': { onCreate: (pod) => [...podWarnings(pod), ...podTtlWarnings(pod)] },
   '/replicationcontrollers': workload(ofTemplate, { named: true }),
   '/secrets': { onCreate: secretWarnings, onUpdate: secretWarnings },
   '/services': { onCreate: serviceWarnings },
@@ -24,8 +25,9 @@ const WARNINGS: Readonly<Record<string, KindWarnings>> = {
   'apps/deployments': workload(ofTemplate, { named: true }),
   'apps/replicasets': workload(ofTemplate, { named: true }),
   'apps/statefulsets': workload((set) => [...ofTemplate(set), ...claimTemplateWarnings(set)]),
+  'autoscaling/horizontalpodautoscalers': { onCreate: autoscalerWarnings },
   'batch/cronjobs': workload(ofCronJob, { named: true }),
-  'batch/jobs': workload(ofTemplate, { named: true }),
+  'batch/jobs': workload(ofJob, { named: true }),
   'networking.k8s.io/ingresses': { onCreate: ingressWarnings },
 };
 
@@ -57,9 +59,18 @@ function ofTemplate(object: Fields): string[] {
   return podWarnings(objectAt(objectAt(object, 'spec'), 'template'), 'spec.template');
 }
 
+function ofJob(job: Fields): string[] {
+  return ofJobTemplate(objectAt(job, 'spec'), 'spec');
+}
+
 function ofCronJob(cronJob: Fields): string[] {
   const job = objectAt(objectAt(objectAt(cronJob, 'spec'), 'jobTemplate'), 'spec');
-  return podWarnings(objectAt(job, 'template'), 'spec.jobTemplate.spec.template');
+  return ofJobTemplate(job, 'spec.jobTemplate.spec');
+}
+
+function ofJobTemplate(spec: Fields | undefined, path: string): string[] {
+  const template = objectAt(spec, 'template');
+  return [...podWarnings(template, `${path}.template`), ...jobTtlWarnings(template, `${path}.template`)];
 }
 
 function claimTemplateWarnings(set: Fields): string[] {
