@@ -44,6 +44,7 @@ describe('whether anything serves a finalizer', () => {
     expect(knownFinalizer('kro.run/finalizer')?.removedBy).toBe('kro');
     expect(knownFinalizer('foregroundDeletion')?.removedBy).toBe('the garbage collector');
     expect(knownFinalizer('kubernetes.io/pvc-protection')?.removedBy).toContain('pvc-protection controller');
+    expect(knownFinalizer('kubernetes.io/vac-protection')?.removedBy).toContain('volumeattributesclass-protection');
     expect(knownFinalizer('resources-finalizer.argocd.argoproj.io')?.removedBy).toBe('Argo CD');
     expect(knownFinalizer('acme.example.com/cleanup')).toBeUndefined();
     expect(isKubernetesFinalizer('kubernetes.io/pv-protection')).toBe(true);

@@ -32,6 +32,11 @@ const rows: readonly Row[] = [
     guards: 'data of the claim that is bound to the volume',
   },
   {
+    name: 'kubernetes.io/vac-protection',
+    removedBy: `the volumeattributesclass-protection-controller of ${KCM}`,
+    guards: 'claims and volumes that name the class',
+  },
+  {
     name: 'external-provisioner.volume.kubernetes.io/finalizer',
     removedBy: 'the CSI provisioner of the volume',
     guards: 'the disk behind the volume',

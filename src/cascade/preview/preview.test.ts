@@ -126,3 +126,63 @@ describe('a plan', () => {
     expect(planNames(made).split('\n')[0]).toBe('deployment.apps/web');
   });
 });
+
+describe('LIFE-157 a plan for a VolumeAttributesClass', () => {
+  const finalizers = ['kubernetes.io/vac-protection'];
+  const gold: KubeObject = {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'VolumeAttributesClass',
+    metadata: { name: 'gold', uid: uidOf('gold'), finalizers },
+  };
+  const claim: KubeObject = {
+    ...object('v1', 'PersistentVolumeClaim', 'data', { uid: uidOf('data') }),
+    spec: { volumeAttributesClassName: 'gold' },
+  };
+  const planOf = (roots: readonly string[], claims: readonly KubeObject[]) =>
+    planCascade(
+      snapshotOf([gold, ...claims], { bodies: { 'persistentvolumeclaims//': claims, 'persistentvolumes//': [] } }),
+      { roots: roots.map((name) => ({ uid: uidOf(name) })), assumeFinalizers: 'removed' },
+    ).plan;
+  const outcomes = (roots: readonly string[], claims: readonly KubeObject[]) =>
+    Object.fromEntries(planOf(roots, claims).objects.map(({ ref, outcome }) => [ref.name, outcome]));
+
+  it('deletes it when nothing names it', () => {
+    expect(outcomes(['gold'], [])).toEqual({ gold: 'deleted' });
+    expect(outcomes(['gold'], [{ ...claim, spec: {} }])).toEqual({ gold: 'deleted' });
+  });
+
+  it('says that it waits for the claim that names it', () => {
+    const [found] = planOf(['gold'], [claim]).objects;
+    expect(found).toMatchObject({
+      ref: { name: 'gold' },
+      outcome: 'waits',
+      reason: 'finalizer',
+      waitsFor: [uidOf('data')],
+    });
+  });
+
+  it('deletes it after the last claim that names it', () => {
+    const { objects } = planOf(['gold', 'data'], [claim]);
+    expect(objects.map(({ ref, outcome }) => `${ref.name} ${outcome}`).toSorted()).toEqual([
+      'data deleted',
+      'gold deleted',
+    ]);
+    const sequence = (name: string) => objects.find(({ ref }) => ref.name === name)?.sequence ?? 0;
+    expect(sequence('data')).toBeLessThan(sequence('gold'));
+  });
+
+  it('deletes one that was terminating already with its last claim', () => {
+    const leaving = { ...gold, metadata: { ...gold.metadata, deletionTimestamp: new Date(NOW).toISOString() } };
+    const bodies = { 'persistentvolumeclaims//': [claim], 'persistentvolumes//': [] };
+    const { objects } = planCascade(snapshotOf([leaving, claim], { bodies }), {
+      roots: [{ uid: uidOf('data') }],
+      assumeFinalizers: 'removed',
+    }).plan;
+    expect(objects.map(({ ref, outcome }) => `${ref.name} ${outcome}`)).toContain('gold deleted');
+  });
+
+  it('asks for the claims and volumes of the cluster', () => {
+    const { needs } = planCascade(snapshotOf([gold]), { roots: [{ uid: uidOf('gold') }], assumeFinalizers: 'removed' });
+    expect(needs.map(({ resource }) => resource).toSorted()).toEqual(['persistentvolumeclaims', 'persistentvolumes']);
+  });
+});

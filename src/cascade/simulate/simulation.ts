@@ -4,6 +4,7 @@ import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import type { CascadePolicy } from '../documents/cascade-plan.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type BodyNeed, BodyNeeds } from './body-need.ts';
+import { Classes } from './classes.ts';
 import { DefinitionEmptying } from './definition-emptying.ts';
 import { NamespaceEmptying } from './namespace-emptying.ts';
 import { type NodeActors, Nodes } from './nodes.ts';
@@ -107,6 +108,7 @@ class Simulation {
     this.#controllers = [
       this.#namespaces,
       this.#definitions,
+      new Classes(snapshot, this.#server, trails, needs),
       new Volumes(snapshot, this.#server, trails, { needs, reclaims: actors.volumeReclaim }),
       new Nodes(snapshot, this.#server, trails, { needs, actors }),
     ];

@@ -2,6 +2,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { usesClaim } from '../../lifecycle/volume-protection/claim-users.ts';
 import {
   CLAIM_FINALIZER,
+  CLASS_FINALIZER,
   decideProtection,
   VOLUME_FINALIZER,
   volumeUse,
@@ -15,8 +16,8 @@ import type { Trails } from './trail.ts';
 const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };
 
 export const CLAIM_PROTECTION = CLAIM_FINALIZER;
-/** Finalizers that these controllers remove themselves. */
-export const PROTECTIONS: ReadonlySet<string> = new Set([CLAIM_FINALIZER, VOLUME_FINALIZER]);
+/** Finalizers that simulated controllers remove: this one, and `classes.ts`. */
+export const PROTECTIONS: ReadonlySet<string> = new Set([CLAIM_FINALIZER, VOLUME_FINALIZER, CLASS_FINALIZER]);
 
 interface VolumeSpec {
   readonly claimRef?: { readonly uid?: string };

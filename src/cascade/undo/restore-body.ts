@@ -28,6 +28,7 @@ const ADDED_ANEW: ReadonlySet<string> = new Set([
   'kubernetes',
   'kubernetes.io/pvc-protection',
   'kubernetes.io/pv-protection',
+  'kubernetes.io/vac-protection',
   'customresourcecleanup.apiextensions.k8s.io',
   'batch.kubernetes.io/job-tracking',
   'service.kubernetes.io/load-balancer-cleanup',
