@@ -111,7 +111,7 @@ const builders: Record<FixedControllerName, (options: ControllersOptions) => Pro
   [COLLECTOR]: (options) => buildCollector(options, 'always'),
   'namespace-controller': async (options) => {
     const { NamespaceController } = await import('../lifecycle/namespace/namespace-controller.ts');
-    return new NamespaceController(contextOf(options, 'namespace-controller'));
+    return new NamespaceController({ ...contextOf(options, 'namespace-controller'), ...options.lifecycle.namespaces });
   },
   'serviceaccount-controller': async (options) => {
     const { DefaultServiceAccountController } =

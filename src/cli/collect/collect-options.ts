@@ -1,9 +1,11 @@
 import type { KubeApiContentType } from './collect-content-type.ts';
+import type { LifecycleFlags } from '../flags/lifecycle-flags.ts';
+import { lifecycleOptions } from '../flags/lifecycle-options.ts';
 import { logFormatOption, logLevelOption } from '../flags/logging-options.ts';
 import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
 
 /** The values of the command line, as unparsed texts. */
-export interface CollectFlags {
+export interface CollectFlags extends LifecycleFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly master?: string;
@@ -64,6 +66,7 @@ const collectOptionGroups = [
   'Collection:',
   'Retries and limits:',
   'Leader election:',
+  'Other controllers:',
   'Debug server:',
   'Logging:',
 ] as const;
@@ -277,6 +280,10 @@ export const collectOptions: readonly CollectOption[] = [
     description: 'interval between attempts to acquire or renew the lease',
     default: usualLeaseTimes.leaderElectRetryPeriod,
   },
+  // The directories of volumes are on the machine of an API server, not on this one.
+  ...lifecycleOptions
+    .filter(({ key }) => key !== 'hostpathDeleter')
+    .map((option): CollectOption => ({ ...option, group: 'Other controllers:' })),
   {
     group: 'Debug server:',
     flags: '--bind-token-file <FILE>',

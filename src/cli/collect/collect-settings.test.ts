@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CollectFlags, collectOptions } from './collect-options.ts';
 import { collectSettings } from './collect-settings.ts';
+import { lifecycleSettingsOf } from '../flags/lifecycle-flags.ts';
 import { CommandError } from '../process/command-error.ts';
 
 const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -22,6 +23,7 @@ describe('collectSettings', () => {
       garbageCollector: 'on',
       mode: 'observe',
       controllers: new Set(),
+      lifecycle: lifecycleSettingsOf({}),
       probe: undefined,
       concurrentGcSyncs: 20,
       syncPeriodMs: 30_000,

@@ -11,6 +11,8 @@ import type { CollectFlags } from './collect-options.ts';
 import { CommandError } from '../process/command-error.ts';
 import { durationOf } from '../flags/duration-flag.ts';
 import { deletionLimitsOf } from '../flags/deletion-limits.ts';
+import { lifecycleSettingsOf } from '../flags/lifecycle-flags.ts';
+import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import { leaseTimesOf } from '../flags/lease-times.ts';
 import { selfCheckPeriodOf } from '../flags/self-check-period.ts';
 import type { RequestRate } from '../flags/request-rate.ts';
@@ -30,6 +32,8 @@ export interface CollectSettings {
   readonly mode: CollectFlags['mode'];
   /** Controllers that run beside the collector, or without it. */
   readonly controllers: ReadonlySet<ControllerName>;
+  /** The settings of these controllers. */
+  readonly lifecycle: LifecycleSettings;
   /** Namespace of the probe; undefined if no probe is allowed. */
   readonly probe: string | undefined;
   readonly concurrentGcSyncs: number;
@@ -81,6 +85,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     garbageCollector,
     mode: flags.mode,
     controllers,
+    lifecycle: lifecycleSettingsOf(flags),
     probe: probeOf(flags),
     concurrentGcSyncs: wholeOf('--concurrent-gc-syncs', flags.concurrentGcSyncs, { least: 1, most: MAX_WORKERS }),
     syncPeriodMs: durationOf('--sync-period', flags.syncPeriod, { least: 1000, most: DAY_MS }),

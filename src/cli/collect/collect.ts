@@ -236,7 +236,7 @@ async function otherControllers(options: {
     logger,
     metrics,
     collector: {},
-    lifecycle: {},
+    lifecycle: settings.lifecycle,
     rootCaPem: '',
     issueSecretToken: undefined,
     mount: () => {},

@@ -16,6 +16,7 @@ export interface LifecycleFlags {
   readonly concurrentDeploymentSyncs?: string;
   readonly concurrentReplicasetSyncs?: string;
   readonly concurrentRcSyncs?: string;
+  readonly concurrent_rc_syncs?: string;
   readonly concurrentStatefulsetSyncs?: string;
   readonly concurrentDaemonsetSyncs?: string;
   readonly concurrentResourceclaimSyncs?: string;
@@ -34,6 +35,16 @@ export interface LifecycleFlags {
   readonly nodeMonitorGracePeriod?: string;
   readonly nodeStartupGracePeriod?: string;
   readonly legacyServiceAccountTokenCleanUpPeriod?: string;
+  readonly podGcCheckPeriod?: string;
+  readonly podGcQuarantine?: string;
+  readonly csrPollInterval?: string;
+  readonly csrApprovedExpiration?: string;
+  readonly csrDeniedExpiration?: string;
+  readonly csrPendingExpiration?: string;
+  readonly nodeLeaseMinAge?: string;
+  readonly concurrentNamespaceSyncs?: string;
+  readonly namespaceSyncPeriod?: string;
+  readonly namespaceDeletionDelay?: string;
 }
 
 const MAX_NODES = 10_000;
@@ -66,6 +77,8 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
     ...volumeSettings(flags),
     ...nodeSettings(flags),
     ...tokenSettings(flags),
+    ...cleanUpSettings(flags),
+    ...namespaceSettings(flags),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
   };
 }
@@ -74,7 +87,8 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
 function concurrentSyncsOf(flags: LifecycleFlags): NonNullable<LifecycleSettings['concurrentSyncs']> {
   return Object.fromEntries(
     SYNCED_KINDS.flatMap((kind) => {
-      const text = flags[`concurrent${capitalized(kind)}Syncs`];
+      const text =
+        flags[`concurrent${capitalized(kind)}Syncs`] ?? (kind === 'rc' ? flags.concurrent_rc_syncs : undefined);
       const bounds = { least: 1, most: MAX_WORKERS };
       const count = wholeNumber(`--concurrent-${kind}-syncs`, text, bounds);
       return count === undefined ? [] : [[kind, count]];
@@ -106,13 +120,52 @@ function volumeSettings({
   };
 }
 
+const DAY_MS = 24 * HOUR_MS;
+
+function cleanUpSettings(flags: LifecycleFlags): LifecycleSettings {
+  const year = { least: 1000, most: 365 * DAY_MS };
+  return {
+    podGc: given({
+      checkPeriodMs: optionalDuration('--pod-gc-check-period', flags.podGcCheckPeriod, PERIOD),
+      quarantineMs: optionalDuration('--pod-gc-quarantine', flags.podGcQuarantine, PERIOD),
+    }),
+    csrCleaner: given({
+      pollIntervalMs: optionalDuration('--csr-poll-interval', flags.csrPollInterval, { least: 1000, most: DAY_MS }),
+      approvedMs: optionalDuration('--csr-approved-expiration', flags.csrApprovedExpiration, year),
+      deniedMs: optionalDuration('--csr-denied-expiration', flags.csrDeniedExpiration, year),
+      pendingMs: optionalDuration('--csr-pending-expiration', flags.csrPendingExpiration, year),
+    }),
+    ...given({ nodeLeaseMinAgeMs: optionalDuration('--node-lease-min-age', flags.nodeLeaseMinAge, year) }),
+  };
+}
+
+function namespaceSettings(flags: LifecycleFlags): LifecycleSettings {
+  const workers = { least: 1, most: MAX_WORKERS };
+  const delay = { least: 0, most: HOUR_MS };
+  return {
+    namespaces: given({
+      concurrentNamespaceSyncs: wholeNumber('--concurrent-namespace-syncs', flags.concurrentNamespaceSyncs, workers),
+      resyncMs: optionalDuration('--namespace-sync-period', flags.namespaceSyncPeriod, { least: 100, most: DAY_MS }),
+      deletionDelayMs: optionalDuration('--namespace-deletion-delay', flags.namespaceDeletionDelay, delay),
+    }),
+  };
+}
+
+function optionalDuration(
+  flag: string,
+  text: string | undefined,
+  bounds: { readonly least: number; readonly most: number },
+): number | undefined {
+  return text === undefined ? undefined : durationOf(flag, text, bounds);
+}
+
 function nodeSettings(flags: LifecycleFlags): LifecycleSettings {
   const { nodeHealth: mode = 'auto', nodeExistenceSource: source } = flags;
   if (mode !== 'auto' && mode !== 'on' && mode !== 'off') {
     throw new CommandError(`invalid --node-health "${mode}"`, 'Give auto, on or off.');
   }
   const duration = (flag: string, text: string | undefined, bounds = PERIOD): number | undefined =>
-    text === undefined ? undefined : durationOf(flag, text, bounds);
+    optionalDuration(flag, text, bounds);
   const nodeHealth: NodeHealthSettings = {
     mode,
     ...given({

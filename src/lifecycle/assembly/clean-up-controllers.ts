@@ -20,9 +20,9 @@ export const cleanUpControllers = {
   'pod-garbage-collector-controller': {
     alias: 'podgc',
     wakes: [{ gvr: PODS }],
-    load: async (context, { terminatedPodThreshold }) => {
+    load: async (context, { terminatedPodThreshold, podGc }) => {
       const { PodGcController } = await import('../podgc/podgc-controller.ts');
-      return new PodGcController({ ...context, ...given({ terminatedPodThreshold }) });
+      return new PodGcController({ ...context, ...podGc, ...given({ terminatedPodThreshold }) });
     },
   },
   'ttl-after-finished-controller': {
@@ -36,17 +36,17 @@ export const cleanUpControllers = {
   'certificatesigningrequest-cleaner-controller': {
     alias: 'csrcleaner',
     wakes: [{ gvr: { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' } }],
-    load: async (context) => {
+    load: async (context, { csrCleaner }) => {
       const { CsrCleanerController } = await import('../csr-cleaner/csr-cleaner-controller.ts');
-      return new CsrCleanerController(context);
+      return new CsrCleanerController({ ...context, ...csrCleaner });
     },
   },
   'node-lease-cleaner-controller': {
     alias: 'node-lease-cleaner',
     wakes: [{ gvr: LEASES, namespace: 'kube-node-lease' }],
-    load: async (context) => {
+    load: async (context, { nodeLeaseMinAgeMs: minAgeMs }) => {
       const { NodeLeaseController } = await import('../node-lease/node-lease-controller.ts');
-      return new NodeLeaseController(context);
+      return new NodeLeaseController({ ...context, ...given({ minAgeMs }) });
     },
   },
   'taint-eviction-controller': {

@@ -1,5 +1,8 @@
+import type { CsrTimes } from '../csr-cleaner/csr-cleaner-controller.ts';
+import type { NamespaceControllerOptions } from '../namespace/namespace-controller.ts';
 import type { NodeExistenceSettings } from '../node-existence/node-existence-controller.ts';
 import type { NodeHealthSettings } from '../node-lifecycle/node-lifecycle-controller.ts';
+import type { PodGcTimes } from '../podgc/podgc-controller.ts';
 import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
 /** The settings of the controllers that start on demand. A missing setting has kube-controller-manager's default. */
@@ -18,6 +21,12 @@ export interface LifecycleSettings {
   readonly podTtl?: boolean;
   /** Writes the condition `Unused` of claims; `delete` also deletes claims that are unused for the time that they or their class state. */
   readonly unusedClaims?: 'report' | 'delete';
+  readonly podGc?: PodGcTimes;
+  readonly csrCleaner?: CsrTimes;
+  /** Age below which no lease of a node is deleted; an hour. */
+  readonly nodeLeaseMinAgeMs?: number;
+  /** The settings of the namespace controller, which runs from the start. */
+  readonly namespaces?: Pick<NamespaceControllerOptions, 'concurrentNamespaceSyncs' | 'resyncMs' | 'deletionDelayMs'>;
   readonly simulate?: SimulationSettings;
   /** Removes the directories of released `hostPath` volumes below /tmp. */
   readonly hostPathDeleter?: boolean;

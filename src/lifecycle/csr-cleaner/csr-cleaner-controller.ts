@@ -7,25 +7,30 @@ import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
-import { decideCsr, type SigningRequest } from './csr-reconcile.ts';
+import { type CsrLifetimes, decideCsr, type SigningRequest } from './csr-reconcile.ts';
 
 export const SIGNING_REQUESTS: GroupVersionResource = {
   group: 'certificates.k8s.io',
   version: 'v1',
   resource: 'certificatesigningrequests',
 };
+export interface CsrTimes extends CsrLifetimes {
+  /** Interval of passes over all requests; 1 h. */
+  readonly pollIntervalMs?: number;
+}
+
 /** Interval of a pass over all requests, in addition to timers, in case a clock jumped. */
 const RESYNC_MS = 3_600_000;
 
 /** Deletes CertificateSigningRequests when they are due (`certificatesigningrequest-cleaner-controller`, LIFE-101). */
 export class CsrCleanerController implements Service {
-  readonly #context: SharedContext;
+  readonly #context: SharedContext & CsrTimes;
   readonly #requests: SharedCache<SigningRequest>;
   readonly #loop: ReconcileLoop;
   readonly #deletions: Counter;
 
-  constructor(context: SharedContext) {
-    const { clock, logger, metrics, informers } = context;
+  constructor(context: SharedContext & CsrTimes) {
+    const { clock, logger, metrics, informers, pollIntervalMs = RESYNC_MS } = context;
     this.#context = context;
     this.#requests = informers.of<SigningRequest>(SIGNING_REQUESTS);
     this.#deletions = deletionCounter(metrics);
@@ -37,7 +42,7 @@ export class CsrCleanerController implements Service {
       caches: [this.#requests],
       workers: 1,
       sync: (key, signal) => this.#sync(key, signal),
-      resync: { everyMs: RESYNC_MS, keys: () => this.#requests.list().map(keyOf) },
+      resync: { everyMs: pollIntervalMs, keys: () => this.#requests.list().map(keyOf) },
     });
   }
 
@@ -51,7 +56,7 @@ export class CsrCleanerController implements Service {
     const { client, clock, logger } = this.#context;
     const request = this.#requests.get(key);
     const now = clock.now();
-    const decision = decideCsr(request, now, notAfterOf(request?.status?.certificate));
+    const decision = decideCsr(request, now, notAfterOf(request?.status?.certificate), this.#context);
     if (decision.verdict === 'nothing' || request === undefined) return { next: 'settled' };
     if (decision.verdict === 'wait') return { next: 'later', afterMs: decision.untilMs - now };
     const result = await deleteExactly(client, { gvr: SIGNING_REQUESTS, object: request, signal });

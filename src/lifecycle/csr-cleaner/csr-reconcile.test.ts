@@ -30,6 +30,17 @@ describe('when a signing request goes', () => {
     },
   );
 
+  it.each<[string, SigningRequest, number]>([
+    ['issued', request('Approved', 'x'), 2],
+    ['denied', request('Denied'), 3],
+    ['failed', request('Failed'), 3],
+    ['unanswered', request(), 4],
+    ['approved, not issued', request('Approved'), 4],
+  ])('LIFE-100 %s: the limit can be set', (_, subject, hours) => {
+    const limits = { approvedMs: 2 * HOUR, deniedMs: 3 * HOUR, pendingMs: 4 * HOUR };
+    expect(decideCsr(subject, START, undefined, limits)).toMatchObject({ untilMs: START + hours * HOUR + 1 });
+  });
+
   it('LIFE-102 never, when the time was never set', () => {
     expect(decideCsr(request('Denied', undefined, null), START + 1e12, undefined).verdict).toBe('nothing');
   });

@@ -19,17 +19,28 @@ type CsrDecision =
   | { readonly verdict: 'delete'; readonly reason: CsrReason };
 
 const HOUR_MS = 3_600_000;
-/** Lifetime of requests that were approved and issued, denied, or failed. */
-const SETTLED_MS = HOUR_MS;
-/** Lifetime of requests without a decision or certificate. */
-const PENDING_MS = 24 * HOUR_MS;
+
+/** How long requests stay, as in kube-controller-manager unless given. */
+export interface CsrLifetimes {
+  /** Issued ones; 1 h. */
+  readonly approvedMs?: number;
+  /** Denied and failed ones; 1 h. */
+  readonly deniedMs?: number;
+  /** Those without a decision or a certificate; 24 h. */
+  readonly pendingMs?: number;
+}
 
 /**
  * Decides when a CertificateSigningRequest is deleted (LIFE-100 to LIFE-104; `pkg/controller/certificates/cleaner`).
  * @param now epoch ms
  * @param notAfter epoch ms at which the first certificate expires; undefined if there is none that can be parsed
  */
-export function decideCsr(request: SigningRequest | undefined, now: number, notAfter: number | undefined): CsrDecision {
+export function decideCsr(
+  request: SigningRequest | undefined,
+  now: number,
+  notAfter: number | undefined,
+  { approvedMs = HOUR_MS, deniedMs = HOUR_MS, pendingMs = 24 * HOUR_MS }: CsrLifetimes = {},
+): CsrDecision {
   if (request === undefined) return { verdict: 'nothing', reason: 'gone' };
   const { conditions, certificate = '' } = request.status ?? {};
   const list = conditions ?? [];
@@ -40,15 +51,15 @@ export function decideCsr(request: SigningRequest | undefined, now: number, notA
     if (at !== undefined) limits.push({ reason, atMs: at + ms });
   };
   for (const { type, lastUpdateTime } of list) {
-    if (type === 'Approved' && certificate !== '') limit('issued', lastUpdateTime, SETTLED_MS);
-    if (type === 'Approved' && certificate === '') limit('approvedNotIssued', lastUpdateTime, PENDING_MS);
+    if (type === 'Approved' && certificate !== '') limit('issued', lastUpdateTime, approvedMs);
+    if (type === 'Approved' && certificate === '') limit('approvedNotIssued', lastUpdateTime, pendingMs);
     if (type === 'Approved' && certificate !== '' && notAfter !== undefined) {
       limits.push({ reason: 'expiredCertificate', atMs: notAfter });
     }
-    if (type === 'Denied') limit('denied', lastUpdateTime, SETTLED_MS);
-    if (type === 'Failed') limit('failed', lastUpdateTime, SETTLED_MS);
+    if (type === 'Denied') limit('denied', lastUpdateTime, deniedMs);
+    if (type === 'Failed') limit('failed', lastUpdateTime, deniedMs);
   }
-  if (list.length === 0) limit('pending', request.metadata?.creationTimestamp, PENDING_MS);
+  if (list.length === 0) limit('pending', request.metadata?.creationTimestamp, pendingMs);
   const first = limits.toSorted((a, b) => a.atMs - b.atMs)[0];
   if (first === undefined) return { verdict: 'nothing', reason: 'noLimit' };
   if (first.atMs < now) return { verdict: 'delete', reason: first.reason };

@@ -15,14 +15,19 @@ export const NODE_LEASES = 'kube-node-lease';
 /** Delay before a lease is checked again if its node exists but its kubelet does not renew it. */
 const NODE_EXISTS_MS = 3_600_000;
 
+interface NodeLeaseOptions extends SharedContext {
+  /** Age below which no lease is deleted; 1 h. */
+  readonly minAgeMs?: number;
+}
+
 /** Deletes Leases without an owner whose node is gone (LIFE-202). It reads no other namespace (LIFE-203). */
 export class NodeLeaseController implements Service {
-  readonly #context: SharedContext;
+  readonly #context: NodeLeaseOptions;
   readonly #leases: SharedCache<Lease>;
   readonly #loop: ReconcileLoop;
   readonly #deletions: Counter;
 
-  constructor(context: SharedContext) {
+  constructor(context: NodeLeaseOptions) {
     const { clock, logger, metrics, informers } = context;
     this.#context = context;
     this.#leases = informers.of<Lease>(LEASES, NODE_LEASES);
@@ -48,11 +53,11 @@ export class NodeLeaseController implements Service {
   }
 
   async #sync(key: string, signal: AbortSignal): Promise<SyncOutcome> {
-    const { client, clock, logger } = this.#context;
+    const { client, clock, logger, minAgeMs } = this.#context;
     const lease = this.#leases.get(key);
-    let decision = decideLease(lease, clock.now(), 'unknown');
+    let decision = decideLease(lease, clock.now(), 'unknown', minAgeMs);
     if (decision.verdict === 'askNode') {
-      decision = decideLease(lease, clock.now(), await this.#node(lease?.metadata?.name ?? '', signal));
+      decision = decideLease(lease, clock.now(), await this.#node(lease?.metadata?.name ?? '', signal), minAgeMs);
     }
     if (decision.verdict === 'wait') return { next: 'later', afterMs: decision.untilMs - clock.now() };
     if (decision.reason === 'nodeExists') return { next: 'later', afterMs: NODE_EXISTS_MS };

@@ -28,6 +28,13 @@ describe('LIFE-202 a lease that a node left behind', () => {
     expect(decideLease(lease(), START + HOUR + 1, 'absent')).toEqual({ verdict: 'delete', reason: 'leaked' });
   });
 
+  it('goes at another age when that is set', () => {
+    const wait = { verdict: 'wait', reason: 'young', untilMs: START + 2 * HOUR + 1 };
+    expect(decideLease(lease(), START, 'unknown', 2 * HOUR)).toEqual(wait);
+    expect(decideLease(lease(), START + 2 * HOUR, 'absent', 2 * HOUR).verdict).toBe('wait');
+    expect(decideLease(lease(), START + 2 * HOUR + 1, 'absent', 2 * HOUR).verdict).toBe('delete');
+  });
+
   it('stays while it may still be renewed, or its node exists', () => {
     const renewed = lease({ renewed: HOUR });
     expect(decideLease(renewed, START + HOUR + 1, 'absent')).toMatchObject({

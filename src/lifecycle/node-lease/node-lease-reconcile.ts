@@ -25,6 +25,7 @@ export function decideLease(
   lease: Lease | undefined,
   now: number,
   node: 'unknown' | 'absent' | 'exists',
+  minAgeMs = MIN_AGE_MS,
 ): LeaseDecision {
   if (lease === undefined || lease.metadata?.deletionTimestamp) return { verdict: 'nothing', reason: 'gone' };
   const { name, creationTimestamp, ownerReferences = [] } = lease.metadata ?? {};
@@ -34,7 +35,7 @@ export function decideLease(
   const created = parseTime(creationTimestamp ?? '');
   const renewed = parseTime(renewTime ?? '');
   if (created === undefined || renewed === undefined) return { verdict: 'nothing', reason: 'neverRenewed' };
-  if (created + MIN_AGE_MS >= now) return { verdict: 'wait', reason: 'young', untilMs: created + MIN_AGE_MS + 1 };
+  if (created + minAgeMs >= now) return { verdict: 'wait', reason: 'young', untilMs: created + minAgeMs + 1 };
   const staleAt = renewed + DURATIONS * (leaseDurationSeconds ?? 0) * 1000;
   if (staleAt >= now) return { verdict: 'wait', reason: 'recent', untilMs: staleAt + 1 };
   if (node === 'unknown') return { verdict: 'askNode', reason: 'stale' };

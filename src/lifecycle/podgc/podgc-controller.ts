@@ -11,7 +11,14 @@ import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NODE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { decidePass, isOutOfService, isTerminated, type PodDeletion, statusPatchOf } from './podgc-reconcile.ts';
 
-export interface PodGcOptions extends SharedContext {
+export interface PodGcTimes {
+  /** Minimum interval between passes; 20 s. */
+  readonly checkPeriodMs?: number;
+  /** Time that a node must be missing before it is read live; 40 s. */
+  readonly quarantineMs?: number;
+}
+
+export interface PodGcOptions extends SharedContext, PodGcTimes {
   /** `--terminated-pod-gc-threshold`; default 12500. With 0 or less, no terminated pod is deleted. */
   readonly terminatedPodThreshold?: number;
 }
@@ -24,7 +31,7 @@ const PARALLEL = 16;
 const PASS = 'pass';
 
 /**
- * Deletes pods that no kubelet will end (`pod-garbage-collector-controller`). A pass runs at most every 20 s, and only if an event or the
+ * Deletes pods that no kubelet will end (`pod-garbage-collector-controller`). A pass runs at most once in the check period, and only if an event or the
  * last pass left work.
  */
 export class PodGcController implements Service {
@@ -109,7 +116,8 @@ export class PodGcController implements Service {
   #untilNextPass(): number {
     if (this.#firstPassAt === undefined) return 0;
     const since = this.#options.clock.monotonic() - this.#firstPassAt;
-    return CHECK_PERIOD_MS - (since % CHECK_PERIOD_MS);
+    const { checkPeriodMs = CHECK_PERIOD_MS } = this.#options;
+    return checkPeriodMs - (since % checkPeriodMs);
   }
 
   async #pass(signal: AbortSignal): Promise<SyncOutcome> {
@@ -154,7 +162,7 @@ export class PodGcController implements Service {
   }
 
   #quarantineNodes(missing: readonly string[], gone: ReadonlySet<string>): void {
-    const until = this.#options.clock.monotonic() + QUARANTINE_MS;
+    const until = this.#options.clock.monotonic() + (this.#options.quarantineMs ?? QUARANTINE_MS);
     const named = new Set(missing);
     for (const name of this.#quarantine.keys()) if (!named.has(name)) this.#quarantine.delete(name);
     for (const name of missing) if (!gone.has(name) && !this.#quarantine.has(name)) this.#quarantine.set(name, until);
