@@ -122,11 +122,18 @@ function plannedObject(
   };
 }
 
-/** Objects that are deleted before it, or that it waits for in vain. Objects orphaned meanwhile delay nothing. */
-function waitedFor(
-  { uid, sequence, waitsFor, usedBy, via }: Trail,
-  { trails, server, emptied }: SimulationResult,
-): string[] {
+/**
+ * Objects that are deleted before it, or that it waits for in vain: for those also the blocking dependents that are left. Objects orphaned
+ * meanwhile delay nothing.
+ */
+function waitedFor(trail: Trail, { trails, server, emptied }: SimulationResult): string[] {
+  const { uid, sequence, usedBy, via } = trail;
+  const waitsFor = new Set(trail.waitsFor);
+  if (trail.waited === true && sequence === undefined) {
+    const { graph } = server;
+    const id = graph.find(uid);
+    if (id >= 0) graph.forEachBlockingDependent(id, (dependent) => void waitsFor.add(graph.uidAt(dependent)));
+  }
   return [...waitsFor].filter((other) => {
     if (emptied.has(uid) && !usedBy.has(other) && via !== 'volume') return false;
     const ended = trails.find(other)?.sequence;

@@ -68,6 +68,41 @@ describe('a plan', () => {
     for (const [before, after] of waits) expect(before).toBeLessThan(after!);
   });
 
+  it('CAS-013 an owner in the foreground waits for a dependent only if the blocking reference cannot go before the object', () => {
+    const objects = [
+      ...scene(),
+      object('v1', 'Secret', 'owned-twice', {
+        ownerReferences: [owner('Deployment', 'web'), owner('ReplicaSet', 'web-7d')],
+      }),
+    ];
+    const waitsFor = (assumeFinalizers: 'removed' | 'kept'): string[] => {
+      const roots = [{ uid: uidOf('web'), policy: 'Foreground' as const }];
+      const { plan: made } = planCascade(snapshotOf(objects), { roots, assumeFinalizers });
+      const found = made.objects.find(({ ref }) => ref.name === 'web')?.waitsFor ?? [];
+      return objects.map(({ metadata }) => metadata?.name ?? '').filter((name) => found.includes(uidOf(name)));
+    };
+    // `shared` and `owned-twice` may lose the reference to `web`, as their other owner is solid when `web` begins to wait.
+    expect(waitsFor('removed')).toEqual(['web-7d', 'tls', 'lb']);
+    expect(waitsFor('kept')).toEqual(['web-7d', 'tls', 'lb']);
+  });
+
+  it('CAS-013 an owner in the foreground waits in vain for a dependent whose other owner went first and that a finalizer holds', () => {
+    const web = object('apps/v1', 'Deployment', 'web');
+    const { blockOwnerDeletion: _, ...plain } = owner('Deployment', 'web');
+    const first = object('v1', 'Secret', 'first', { ownerReferences: [plain] });
+    const held = object('v1', 'Secret', 'held', {
+      ownerReferences: [owner('Deployment', 'web'), owner('Secret', 'first', 'v1')],
+      finalizers: ['example.com/hold'],
+    });
+    const waitsFor = (objects: readonly KubeObject[]): readonly string[] => {
+      const roots = [{ uid: uidOf('web'), policy: 'Foreground' as const }];
+      const { plan: made } = planCascade(snapshotOf(objects), { roots, assumeFinalizers: 'kept' });
+      return made.objects.find(({ ref }) => ref.name === 'web')?.waitsFor ?? [];
+    };
+    // The simulation takes one of the two orders, by the order of the list.
+    expect([waitsFor([web, first, held]), waitsFor([web, held, first])].toSorted()).toEqual([[], [uidOf('held')]]);
+  });
+
   it('CAS-014 CAS-092 counts per outcome, kind and namespace, and names what holds data', () => {
     const { summary } = plan('web');
     expect(summary.byOutcome).toEqual({ deleted: 6, kept: 1, waits: 1 });

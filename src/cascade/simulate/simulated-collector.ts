@@ -125,9 +125,31 @@ export class SimulatedCollector {
     return served === undefined || this.#server.isServed(served) ? mapping : undefined;
   }
 
+  /** Owners whose references the collector would remove if it took the object now. Changes nothing. */
+  ownersReleasedNow(uid: string): readonly string[] {
+    const actions = this.#decide(this.#beginRound(uid, 'observed'))?.actions ?? [];
+    return actions.flatMap((action) => (action.action === 'removeReferences' ? action.owners : []));
+  }
+
   #delete(key: Key): Verdict['verdict'] {
     const { uid, queuedAs } = parseKey(key);
-    let round: Round = {
+    let round = this.#beginRound(uid, queuedAs);
+    for (let conflicts = 0; ; conflicts++) {
+      const step = this.#decide(round);
+      if (step === undefined) return 'requeue';
+      this.#noteDecision(uid, step);
+      const outcome = this.#carryOut(step);
+      if (outcome === 'redecide' && conflicts < MAX_CONFLICTS) {
+        round = { ...round, shortcut: 'spent' };
+        continue;
+      }
+      if (step.reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(uid);
+      return outcome === 'done' ? step.verdict : 'requeue';
+    }
+  }
+
+  #beginRound(uid: string, queuedAs: Round['queuedAs']): Round {
+    return {
       uid,
       queuedAs,
       shortcut: 'allowed',
@@ -136,28 +158,20 @@ export class SimulatedCollector {
       blockingWhenQueued: this.#blockingWhenQueued.get(uid),
       endAccepted: undefined,
     };
-    let conflicts = 0;
+  }
+
+  /** Reads what the decision needs until there is a verdict; undefined if it needs too much. */
+  #decide(begun: Round): Verdict | undefined {
+    let round = begun;
     for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
       const step = attemptToDelete(gatherFacts(this.#source, round));
-      if ('need' in step) {
-        round =
-          step.need === 'latest'
-            ? { ...round, latest: this.#latest(step.target) }
-            : { ...round, owners: this.#answers(round.owners, step.lookups) };
-        continue;
-      }
-      this.#noteDecision(uid, step);
-      const outcome = this.#carryOut(step);
-      if (outcome === 'redecide' && conflicts < MAX_CONFLICTS) {
-        conflicts++;
-        questions = 0;
-        round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
-        continue;
-      }
-      if (step.reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(uid);
-      return outcome === 'done' ? step.verdict : 'requeue';
+      if (!('need' in step)) return step;
+      round =
+        step.need === 'latest'
+          ? { ...round, latest: this.#latest(step.target) }
+          : { ...round, owners: this.#answers(round.owners, step.lookups) };
     }
-    return 'requeue';
+    return undefined;
   }
 
   #noteDecision(uid: string, { verdict, reason, actions }: Verdict): void {

@@ -192,7 +192,10 @@ class Simulation {
     if (id >= 0 && graph.isWaiting(id)) {
       const trail = this.#trails.of(uid);
       trail.waited = true;
-      graph.forEachBlockingDependent(id, (dependent) => void trail.waitsFor.add(graph.uidAt(dependent)));
+      graph.forEachBlockingDependent(id, (dependent) => {
+        const blocking = graph.uidAt(dependent);
+        if (!this.#collector.ownersReleasedNow(blocking).includes(uid)) trail.waitsFor.add(blocking);
+      });
     }
     for (const controller of this.#controllers) controller.terminating?.(uid, object);
   }

@@ -25,7 +25,10 @@ export interface Trail {
   requeued?: true;
   /** Order of its removal, from 1. */
   sequence?: number;
-  /** The objects that must be gone before it. */
+  /**
+   * The objects that must be gone before it. An owner that waits in the foreground waits for blocking references to it, not for the objects
+   * that have them. A dependent whose reference the collector may remove instead, because another owner is solid, is therefore no member.
+   */
   readonly waitsFor: Set<string>;
   /** It waited for its dependents (foreground), so these may be deleted before or after it. */
   waited?: true;
