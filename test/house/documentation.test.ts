@@ -122,6 +122,49 @@ describe('documentation', () => {
     expect(broken).toEqual([]);
   });
 
+  const withPicture = 'before-you-delete stuck protect take-it-back after-a-restore for-an-ai-agent'.split(' ');
+
+  it.each(withPicture)('docs/%s.md begins with a small picture, whose commands are there with their flags', (name) => {
+    const [title, blank, picture = ''] = page(`${name}.md`).split('\n');
+    expect([title, blank]).toEqual([expect.stringMatching(/^# /), '']);
+    expect(picture).toMatch(/^!\[[^\]]+\]\(pictures\/[\w-]+\.svg\)$/);
+    const svg = page(/\((.*)\)/.exec(picture)?.[1] ?? '');
+    expect(svg.length).toBeLessThan(40_000);
+    const shown = [...svg.matchAll(/<tspan class="prompt">\$ <\/tspan>([^<]+)<\/text>/g)].map(([, line = '']) => line);
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.filter((line) => !isKnown(line))).toEqual([]);
+  });
+
+  it('knows a command of a picture by its name, its words and its flags', () => {
+    const known = ['kubectl cascade undo 2026 --yes', 'kubegc record -n shop &amp;', 'kubectl get secrets -o name'];
+    expect(known.filter((line) => !isKnown(line))).toEqual([]);
+    const unknown = [
+      'kubectl cascade undone 2026',
+      'kubectl cascade undo 2026 --maybe',
+      'kubegc recorder',
+      'helm list',
+    ];
+    expect(unknown.filter((line) => isKnown(line))).toEqual([]);
+  });
+
+  /** Checks only the verb of a plain kubectl command. */
+  function isKnown(line: string): boolean {
+    const [program, ...words] = line.replace(/ &amp;$/, '').split(' ');
+    if (program === 'kubectl' && words[0] !== 'cascade') {
+      return ['annotate', 'create', 'delete', 'get', 'patch'].includes(words[0] ?? '');
+    }
+    if (program !== 'kubegc' && program !== 'kubectl') return false;
+    let within = commands;
+    let command: (typeof commands)[number] | undefined;
+    for (; within.length > 0; within = command.commands) {
+      command = within.find((each) => each.name() === words[0]);
+      if (command === undefined) return false;
+      words.shift();
+    }
+    const flags = words.filter((word) => word.startsWith('-')).map((word) => word.split('=')[0]);
+    return flags.every((flag) => command?.options.some(({ short, long }) => flag === short || flag === long));
+  }
+
   it('names only tests that exist: the end of a path, in which * stands for a part of a name', () => {
     const inHouse = ['src', 'test'].flatMap((folder) => files(join(root, folder)));
     const tests = inHouse.filter((path) => path.endsWith('.test.ts')).map((path) => relative(root, path));
