@@ -39,12 +39,12 @@ export async function previewCascade(
   request: SimulationRequest,
   signal?: AbortNotice,
 ): Promise<CascadePlan> {
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const { needs } = simulate(snapshot, request);
-    if (needs.length === 0) break;
-    await Promise.all(needs.map((need) => readNeed(client, snapshot, need, signal)));
+  let result = simulate(snapshot, request);
+  for (let round = 0; round < MAX_ROUNDS && result.needs.length > 0; round++) {
+    await Promise.all(result.needs.map((need) => readNeed(client, snapshot, need, signal)));
+    result = simulate(snapshot, request);
   }
-  return orderPlan(client, planCascade(snapshot, request).plan, signal);
+  return orderPlan(client, makePlan(snapshot, request, result), signal);
 }
 
 /** Reads the full objects that a rule needs into the snapshot. A refusal is noted in `incomplete`. */
