@@ -1,9 +1,10 @@
-import { applied } from '../../src/collector/graph/apply.ts';
 import type { Graph, NodeId } from '../../src/collector/graph/graph.ts';
-import { OwnershipGraph } from '../../src/collector/graph/ownership-graph.ts';
 import { seededRandom } from '../../src/base/random/random.ts';
 import { type Benchmark, type BenchResult, levelOf, median } from '../result.ts';
-import { nameText, ownerOf, randomUids, resources, kindOf, TREE, uidText } from './trees.ts';
+import { cpuMs, naiveCascade, naiveNodes, ROOT, rootedGraph } from './rooted-trees.ts';
+import { randomUids, resources, TREE, uidText } from './trees.ts';
+
+const ROOT_RESOURCE = { apiVersion: 'v1', kind: 'ConfigMap', resource: 'configmaps' };
 
 /**
  * P12, the part of the graph: which objects go when one is deleted in background. An object goes when all of its owners
@@ -12,8 +13,8 @@ import { nameText, ownerOf, randomUids, resources, kindOf, TREE, uidText } from 
 export const run: Benchmark = async ({ smoke }) => {
   const objects = (smoke ? 1000 : 83_333) * TREE;
   const uids = randomUids(objects);
-  const graph = ours(objects, uids);
-  const naive = theirs(objects, uids);
+  const graph = rootedGraph(objects, uids, { root: ROOT_RESOURCE, ofKind: resources });
+  const naive = naiveNodes(objects, uids);
   const walk = new CascadeWalk(graph);
   const random = seededRandom(1);
   const trees = Array.from({ length: 1000 }, () => TREE * random.integer(objects / TREE) + TREE - 1);
@@ -79,35 +80,6 @@ function result(id: string, what: string, { unit, value, baseline, good, great, 
   };
 }
 
-function cpuMs(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
-
-const ROOT = { apiVersion: 'v1', kind: 'ConfigMap', name: 'root', uid: '00000000-0000-4000-8000-000000000000' };
-const rootResource = { apiVersion: 'v1', kind: 'ConfigMap', resource: 'configmaps' };
-
-function ownerReference(uids: Uint32Array, object: number) {
-  const owner = ownerOf(object);
-  if (owner < 0) return ROOT;
-  const { apiVersion, kind } = resources[kindOf(owner)]!;
-  return { apiVersion, kind, name: nameText(owner), uid: uidText(uids, owner) };
-}
-
-function ours(objects: number, uids: Uint32Array): OwnershipGraph {
-  const graph = new OwnershipGraph({ absentOwners: { size: 0 } });
-  const common = { namespace: 'default', resourceVersion: '1', deleting: false, finalizers: [] };
-  const root = { ...common, uid: ROOT.uid, name: ROOT.name, ownerReferences: [] };
-  applied(graph, { type: 'observed', resource: rootResource, object: root });
-  for (let n = objects - 1; n >= 0; n--) {
-    const object = { ...common, uid: uidText(uids, n), name: nameText(n), ownerReferences: [ownerReference(uids, n)] };
-    applied(graph, { type: 'observed', resource: resources[kindOf(n)]!, object });
-  }
-  return graph;
-}
-
 /** Walks of one graph; the marks are kept between them, so that a small walk costs nothing of the graph's size. */
 class CascadeWalk {
   readonly #graph: Graph;
@@ -148,35 +120,4 @@ class CascadeWalk {
   readonly #countStaying = (owner: NodeId): void => {
     if (owner >= 0 && this.#goesIn[owner] !== this.#walk) this.#staying++;
   };
-}
-
-interface NaiveNode {
-  readonly uid: string;
-  readonly owners: readonly string[];
-  readonly dependents: Set<NaiveNode>;
-}
-
-function theirs(objects: number, uids: Uint32Array): Map<string, NaiveNode> {
-  const nodes = new Map<string, NaiveNode>();
-  const add = (uid: string, owners: readonly string[]): void => {
-    const node: NaiveNode = { uid, owners, dependents: new Set() };
-    nodes.set(uid, node);
-    for (const owner of owners) nodes.get(owner)?.dependents.add(node);
-  };
-  add(ROOT.uid, []);
-  for (let n = objects - 1; n >= 0; n--) add(uidText(uids, n), [ownerReference(uids, n).uid]);
-  return nodes;
-}
-
-function naiveCascade(nodes: ReadonlyMap<string, NaiveNode>, root: string): Set<string> {
-  const going = new Set<string>();
-  const visit = (node: NaiveNode): void => {
-    going.add(node.uid);
-    for (const dependent of node.dependents) {
-      if (!going.has(dependent.uid) && dependent.owners.every((uid) => going.has(uid) || !nodes.has(uid)))
-        visit(dependent);
-    }
-  };
-  visit(nodes.get(root)!);
-  return going;
 }

@@ -1,6 +1,7 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { deletionOf } from '../../api/kinds/resource-rules.ts';
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
+import type { Graph } from '../../collector/graph/graph.ts';
 import type {
   CascadePlan,
   CascadePolicy,
@@ -127,19 +128,22 @@ function plannedObject(
  * meanwhile delay nothing.
  */
 function waitedFor(trail: Trail, { trails, server, emptied }: SimulationResult): string[] {
-  const { uid, sequence, usedBy, via } = trail;
-  const waitsFor = new Set(trail.waitsFor);
-  if (trail.waited === true && sequence === undefined) {
-    const { graph } = server;
-    const id = graph.find(uid);
-    if (id >= 0) graph.forEachBlockingDependent(id, (dependent) => void waitsFor.add(graph.uidAt(dependent)));
-  }
-  return [...waitsFor].filter((other) => {
+  const { uid, sequence, waitsFor, usedBy, via } = trail;
+  const left = trail.waited === true && sequence === undefined ? blockingDependents(server.graph, uid) : [];
+  const all = left.length === 0 ? [...waitsFor] : [...new Set([...waitsFor, ...left])];
+  return all.filter((other) => {
     if (emptied.has(uid) && !usedBy.has(other) && via !== 'volume') return false;
     const ended = trails.find(other)?.sequence;
     if (sequence === undefined) return !server.removed.has(other) || ended !== undefined;
     return ended !== undefined && ended < sequence;
   });
+}
+
+function blockingDependents(graph: Graph, uid: string): string[] {
+  const found: string[] = [];
+  const id = graph.find(uid);
+  if (id >= 0) graph.forEachBlockingDependent(id, (dependent) => void found.push(graph.uidAt(dependent)));
+  return found;
 }
 
 /** The parents in the tree: its owners, otherwise the origin of its deletion. */

@@ -5,7 +5,7 @@ import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import type { Trails } from './trail.ts';
+import { addTo, type Trails } from './trail.ts';
 
 interface Emptying {
   readonly resource: DiscoveredResource | undefined;
@@ -47,9 +47,9 @@ export class DefinitionEmptying implements SimulatedController {
     const resource = resourceOf(this.#snapshot, object);
     const objects = resource === undefined ? [] : objectsOf(this.#snapshot, resource);
     this.#emptying.set(uid, { resource, objects });
-    const { waitsFor } = this.#trails.of(uid);
+    const trail = this.#trails.of(uid);
     for (const each of objects) {
-      waitsFor.add(each);
+      addTo(trail, 'waitsFor', each);
       this.content.add(each);
     }
   }

@@ -3,7 +3,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { BodyNeeds } from './body-need.ts';
 import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import type { Trails } from './trail.ts';
+import { addTo, type Trails } from './trail.ts';
 
 const NAMESPACE_FINALIZER = 'kubernetes';
 
@@ -53,9 +53,9 @@ export class NamespaceEmptying implements SimulatedController {
     const name = object.metadata?.name ?? '';
     const content = contentOf(this.#snapshot, name);
     this.#emptying.set(name, { uid, ...content });
-    const { waitsFor } = this.#trails.of(uid);
+    const trail = this.#trails.of(uid);
     for (const each of [...content.pods, ...content.others]) {
-      waitsFor.add(each);
+      addTo(trail, 'waitsFor', each);
       this.content.add(each);
     }
   }

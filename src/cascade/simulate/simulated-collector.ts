@@ -19,7 +19,7 @@ import type { Reason } from '../../collector/types/reasons.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type Key, keyOf, KeyQueue, parseKey } from './key-queue.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import type { Trail, Trails } from './trail.ts';
+import { addTo, type Trail, type Trails, waitsNoMore } from './trail.ts';
 
 /** Maximum number of reads in one round: one for the object and one for each owner, unless coordinates change. */
 const MAX_QUESTIONS = 10;
@@ -188,7 +188,7 @@ export class SimulatedCollector {
         for (const { uid: owner } of action.classified) {
           // A waiting owner also has its dependents deleted; which of the two comes first is a race.
           const raced = this.#trails.find(owner)?.waited === true;
-          if (this.#server.removed.has(owner) && !raced) trail.waitsFor.add(owner);
+          if (this.#server.removed.has(owner) && !raced) addTo(trail, 'waitsFor', owner);
         }
       }
     }
@@ -247,7 +247,7 @@ export class SimulatedCollector {
         const answer = this.#server.removeReferences(action.target.uid, action.owners, action.only);
         if (answer === 'conflict') return 'failed';
         if (answer === 'accepted') {
-          for (const owner of action.owners) trail.loses.add(owner);
+          for (const owner of action.owners) addTo(trail, 'loses', owner);
           if (reason === 'orphanedReferencesReleased') trail.orphaned = true;
         }
         return 'done';
@@ -292,7 +292,10 @@ export class SimulatedCollector {
 
   /** A waiting owner no longer waits for unblocked dependents. */
   #unblocked(uid: string, owners: readonly string[]): void {
-    for (const owner of owners) this.#trails.find(owner)?.waitsFor.delete(uid);
+    for (const owner of owners) {
+      const trail = this.#trails.find(owner);
+      if (trail !== undefined) waitsNoMore(trail, uid);
+    }
   }
 
   #enqueueBlockingDependents(owner: string): void {
@@ -350,7 +353,7 @@ export class SimulatedCollector {
       const { uid: dependent } = targetOf(identity, mapping);
       if (this.#server.removeReferences(dependent, [owner]) !== 'accepted') continue;
       const trail: Trail = this.#trails.of(dependent);
-      trail.loses.add(owner);
+      addTo(trail, 'loses', owner);
       trail.orphaned = true;
       trail.decided = 'ownerOrphaned';
     }

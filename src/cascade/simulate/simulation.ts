@@ -11,7 +11,7 @@ import { type NodeActors, Nodes } from './nodes.ts';
 import { SimulatedCollector } from './simulated-collector.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 import { SimulatedServer } from './simulated-server.ts';
-import { Trails } from './trail.ts';
+import { addTo, Trails } from './trail.ts';
 import { PROTECTIONS, Volumes } from './volumes.ts';
 
 /** The parts of the cluster that react to deletions, besides collector, namespace controller and definitions. */
@@ -194,7 +194,7 @@ class Simulation {
       trail.waited = true;
       graph.forEachBlockingDependent(id, (dependent) => {
         const blocking = graph.uidAt(dependent);
-        if (!this.#collector.ownersReleasedNow(blocking).includes(uid)) trail.waitsFor.add(blocking);
+        if (!this.#collector.ownersReleasedNow(blocking).includes(uid)) addTo(trail, 'waitsFor', blocking);
       });
     }
     for (const controller of this.#controllers) controller.terminating?.(uid, object);
@@ -207,7 +207,7 @@ class Simulation {
       const { metadata } = this.#server.get(uid) ?? {};
       if (!metadata?.deletionTimestamp) continue;
       for (const finalizer of (metadata.finalizers ?? []).filter((name) => this.#isForeign(name))) {
-        this.#trails.of(uid).assumed.add(finalizer);
+        addTo(this.#trails.of(uid), 'assumed', finalizer);
         this.#server.removeFinalizer(uid, finalizer);
         removed = true;
       }

@@ -29,23 +29,35 @@ export interface Trail {
    * The objects that must be gone before it. An owner that waits in the foreground waits for blocking references to it, not for the objects
    * that have them. A dependent whose reference the collector may remove instead, because another owner is solid, is therefore no member.
    */
-  readonly waitsFor: Set<string>;
+  waitsFor: ReadonlySet<string>;
   /** It waited for its dependents (foreground), so these may be deleted before or after it. */
   waited?: true;
   /** Owners whose references it loses. */
-  readonly loses: Set<string>;
+  loses: ReadonlySet<string>;
   /** It lost them because their owner is deleted with policy Orphan. */
   orphaned?: true;
-  /** Owners that the last decision found absent or waiting. */
-  readonly lostOwners: Set<string>;
   /** Finalizers that another program removes, by assumption. */
-  readonly assumed: Set<string>;
+  assumed: ReadonlySet<string>;
   /** The grace period that its node has, in seconds. */
   graceSeconds?: number;
   /** The server refused to delete it. */
   refused?: string;
   /** Pods that use the claim. */
-  readonly usedBy: Set<string>;
+  usedBy: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Adds to a set of a trail. Most trails have none of them, so each is made with its first member. */
+export function addTo(trail: Trail, set: 'waitsFor' | 'loses' | 'assumed' | 'usedBy', member: string): void {
+  const members = trail[set];
+  if (members === NONE) trail[set] = new Set([member]);
+  else (members as Set<string>).add(member);
+}
+
+/** Takes an object out of those that it waits for. */
+export function waitsNoMore(trail: Trail, other: string): void {
+  if (trail.waitsFor.has(other)) (trail.waitsFor as Set<string>).delete(other);
 }
 
 /** All trails of a simulation, created on first use. */
@@ -56,15 +68,7 @@ export class Trails {
   of(uid: string, via: Via = 'ownerReference'): Trail {
     let trail = this.#trails.get(uid);
     if (trail === undefined) {
-      trail = {
-        uid,
-        via,
-        waitsFor: new Set(),
-        loses: new Set(),
-        lostOwners: new Set(),
-        assumed: new Set(),
-        usedBy: new Set(),
-      };
+      trail = { uid, via, waitsFor: NONE, loses: NONE, assumed: NONE, usedBy: NONE };
       this.#trails.set(uid, trail);
     }
     return trail;

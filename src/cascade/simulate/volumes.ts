@@ -11,7 +11,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type BodyNeed, bodyNeedKey, type BodyNeeds } from './body-need.ts';
 import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import type { Trails } from './trail.ts';
+import { addTo, type Trails } from './trail.ts';
 
 const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };
 
@@ -97,8 +97,8 @@ export class Volumes implements SimulatedController {
     const namespace = claim?.metadata?.namespace ?? '';
     const users = this.#usersOf(claim, namespace);
     const trail = this.#trails.of(uid);
-    for (const user of users) trail.usedBy.add(user);
-    for (const user of users) trail.waitsFor.add(user);
+    for (const user of users) addTo(trail, 'usedBy', user);
+    for (const user of users) addTo(trail, 'waitsFor', user);
     const { verdict } = decideProtection(claim, CLAIM_FINALIZER, users.length > 0 ? 'used' : 'unused');
     if (verdict === 'update') this.#server.removeFinalizer(uid, CLAIM_FINALIZER);
   }
@@ -131,7 +131,7 @@ export class Volumes implements SimulatedController {
       if (persistentVolumeReclaimPolicy !== 'Delete') continue;
       const trail = this.#trails.of(uid, 'volume');
       trail.cause ??= 'volumeReleased';
-      trail.waitsFor.add(claim);
+      addTo(trail, 'waitsFor', claim);
       this.#server.delete(uid, {});
     }
   }
