@@ -295,6 +295,37 @@ describe.each(containerdReleases)('node collection on containerd $version', (rel
     expect([status.code, status.out.includes('the disk is above the threshold')]).toEqual([2, true]);
   });
 
+  it('NODE-212 protects images by the labels of their configurations, which other runtimes report in the status', async () => {
+    await empty();
+    const labelled = (tag: string, labels: Readonly<Record<string, string>>) => ({
+      name: `localhost/labels/app:${tag}`,
+      layers: [node.busybox, fillerLayer(MIB)],
+      labels,
+    });
+    await node.import([
+      labelled('db', { app: 'web', tier: 'db' }),
+      labelled('front', { app: 'web', tier: 'front' }),
+      labelled('none', {}),
+    ]);
+    const collection = await open(node);
+    try {
+      for (const { id, tags } of await collection.runtime.listImages()) {
+        const labels = await collection.runtime.imageLabels(id);
+        expect(labels).toMatchObject({ name: tags[0] });
+      }
+    } finally {
+      collection.close();
+    }
+    const selector = 'label:app=web,tier in (db)';
+    const why = await kubegc(node, 'why', 'localhost/labels/app:db', '--protect', selector);
+    expect(why.out).toContain(`localhost/labels/app:db stays: the protect list has "${selector}" (protectList)`);
+    const pruned = await kubegc(node, 'prune', '--confirm', '--protect', selector);
+    expect([pruned.code, pruned.err]).toEqual([0, '']);
+    expect(await node.imageNames()).toEqual(['localhost/labels/app:db', PAUSE_IMAGE].toSorted());
+    const refused = await kubegc(node, 'prune', '--protect', 'label:app=');
+    expect([refused.code, (await kubegc(node, 'prune', '--protect', 'label:')).code]).toEqual([3, 1]);
+  });
+
   it('NODE-031 keeps an image that a container mounts as a volume, where the runtime can', async () => {
     await empty();
     await node.import(

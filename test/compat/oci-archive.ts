@@ -85,15 +85,17 @@ export interface ArchivedImage {
   readonly name: string;
   readonly layers: readonly Layer[];
   readonly command?: readonly string[];
+  /** Besides the label `name`. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Takes the place of the configuration: one that nobody can read. */
   readonly brokenConfig?: string;
 }
 
-function configOf({ name, layers, command = ['/bin/sleep', 'infinity'], brokenConfig }: ArchivedImage): Buffer {
+function configOf({ name, layers, command = ['/bin/sleep', 'infinity'], labels, brokenConfig }: ArchivedImage): Buffer {
   const config = {
     architecture: process.arch === 'x64' ? 'amd64' : process.arch,
     os: 'linux',
-    config: { Cmd: command, Labels: { name } },
+    config: { Cmd: command, Labels: { name, ...labels } },
     rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
   };
   return Buffer.from(brokenConfig ?? JSON.stringify(config));

@@ -58,7 +58,8 @@ export const nodeOptions: readonly CommandOption[] = [
   },
   {
     flags: '--protect <REFERENCE>',
-    description: 'image that is never removed: a reference, a glob such as quay.io/team/*, a digest or an id',
+    description:
+      'image that is never removed: a reference, a glob such as quay.io/team/*, a digest, an id, or label:SELECTOR on its labels',
     repeatable: true,
   },
   {

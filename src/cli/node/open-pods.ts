@@ -4,7 +4,7 @@ import { systemClock } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import { systemRandom } from '../../base/random/random.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
-import type { ReferencePattern } from '../../nodegc/images/reference-pattern.ts';
+import type { ProtectPattern } from '../../nodegc/patterns/protect-pattern.ts';
 import { PodSource } from '../../nodegc/pods/pod-source.ts';
 import { type KnownPod, knownPod, type PodObject } from '../../nodegc/pods/pod-verdicts.ts';
 import { ProtectListSource } from '../../nodegc/protectlists/protect-list-source.ts';
@@ -22,7 +22,7 @@ export interface Pods {
   /** Undefined without `--pods apiserver`. */
   readonly cluster: { readonly client: RestClient; readonly nodeName: string } | undefined;
   /** Undefined without `--protect-configmaps`; answers undefined until the lists are known. */
-  readonly clusterLists?: () => readonly ReferencePattern[] | undefined;
+  readonly clusterLists?: () => readonly ProtectPattern[] | undefined;
   readonly close: () => Promise<void>;
 }
 

@@ -11,7 +11,7 @@ import {
 import { nameOf } from './node-tables.ts';
 import { openNode } from './open-node.ts';
 import { type PlanFlags, readPlan } from './plan.ts';
-import { parseReferencePattern } from '../../nodegc/images/reference-pattern.ts';
+import { parseReferencePattern } from '../../nodegc/patterns/reference-pattern.ts';
 import { formatCapacity } from '../../nodegc/images/thresholds.ts';
 
 type Found = NodePlanDocument['remove'][number] | NodePlanDocument['keep'][number];

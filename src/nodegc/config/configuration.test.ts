@@ -80,6 +80,14 @@ describe('configuration', () => {
     );
   });
 
+  it('NODE-212 refuses a selector of labels that cannot be read', () => {
+    expect(validate({ protect: ['label:app=web,tier in (db)', 'busybox'] })).toBe('accepted');
+    expect(validate({ protect: ['label:'] })).toBe(
+      'invalid configuration: protect "label:" cannot be read: the selector is empty',
+    );
+    expect(validate({ protect: ['label:tier in ('] })).toContain('protect "label:tier in (" cannot be read: ');
+  });
+
   it('NODE-001 CF-11 has the defaults of the kubelet for an empty file', () => {
     const read = readConfiguration(null);
     expect([read.imageGCHighThresholdPercent, read.imageGCLowThresholdPercent]).toEqual([85, 80]);

@@ -66,7 +66,7 @@ export interface NodeConfiguration {
   readonly inodesHighPercent: number;
   /** Use of inodes that ends a collection, in percent. */
   readonly inodesLowPercent: number;
-  /** References, globs, digests and ids that are never removed (NODE-212). */
+  /** References, globs, digests, ids and selectors of labels (`label:app=web`) of images that are never removed (NODE-212). */
   readonly protect: readonly string[];
   /** Number of images of a repository that stay, by the repository's glob (NODE-213). */
   readonly keepNewest: Readonly<Record<string, number>>;

@@ -1,3 +1,5 @@
+import { messageOf } from '../../base/errors/thrown.ts';
+import { parseProtectPattern } from '../patterns/protect-pattern.ts';
 import { formatDuration } from './go-duration.ts';
 import type { NodeConfiguration } from './node-configuration.ts';
 import { parseThreshold, SIGNALS } from './eviction-threshold.ts';
@@ -71,6 +73,13 @@ function ownFaults(c: NodeConfiguration): string[] {
     fault(count < 1, `keepNewest "${pattern}" ${count} must be 1 or greater`);
   }
   fault(c.protect.includes(''), 'protect must not have an empty pattern');
+  for (const pattern of c.protect) {
+    try {
+      parseProtectPattern(pattern);
+    } catch (error) {
+      fault(true, `protect "${pattern}" cannot be read: ${messageOf(error)}`);
+    }
+  }
   for (const endpoint of ['containerRuntimeEndpoint', 'imageServiceEndpoint'] as const) {
     fault(
       c[endpoint] !== '' && !/^unix:\/\/\/./.test(c[endpoint]),

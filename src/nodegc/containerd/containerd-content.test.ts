@@ -1,3 +1,4 @@
+import { Code, ConnectError } from '@connectrpc/connect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runtimeOf } from '../cri/runtime.fixture.ts';
 import { ContainerdReader } from './containerd-content.ts';
@@ -60,14 +61,33 @@ describe('ContainerdReader', () => {
     ]);
   });
 
+  it('NODE-212 reads the labels of an image from its configuration, however many pieces that has', async () => {
+    const containerd = new SimulatedContainerd();
+    const reader = await connect(containerd);
+    containerd.contents.set('config', ['{"config":{"Lab', 'els":{"app":"wéb"}}}']);
+    containerd.contents.set('layer', ['\u001f\u008b']);
+    containerd.contents.set('large', ['{"config":{', ' '.repeat(2 << 20), ' '.repeat(2 << 20), '}}']);
+    expect(await reader.readLabels('config')).toEqual({ app: 'wéb' });
+    expect([
+      await reader.readLabels('layer'),
+      await reader.readLabels('large'),
+      await reader.readLabels('none'),
+    ]).toEqual([undefined, undefined, undefined]);
+    containerd.before = () => {
+      throw new ConnectError('disk failed', Code.Internal);
+    };
+    await expect(reader.readLabels('config')).rejects.toThrow('disk failed');
+  });
+
   it('answers nothing for a runtime that is not containerd', async () => {
     const { endpoint, close } = await runtimeOf(() => undefined);
     const reader = new ContainerdReader({ endpoint, timeoutMs: 10_000 });
     closers.push(close, () => reader.close());
-    expect([await reader.read(), await reader.readWithHolders(), await reader.readEntries()]).toEqual([
-      undefined,
-      undefined,
-      [],
-    ]);
+    expect([
+      await reader.read(),
+      await reader.readWithHolders(),
+      await reader.readEntries(),
+      await reader.readLabels('config'),
+    ]).toEqual([undefined, undefined, [], undefined]);
   });
 });

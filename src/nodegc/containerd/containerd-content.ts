@@ -2,6 +2,7 @@ import { createClient, type Client } from '@connectrpc/connect';
 import { callError, isMissing, isUnimplemented, UnixGrpc } from '../cri/unix-grpc.ts';
 import { Containers } from './containers.generated.ts';
 import { Content } from './content.generated.ts';
+import { type ImageLabels, labelsOfConfiguration } from '../patterns/image-labels.ts';
 import { gcReferences } from './gc-labels.ts';
 import { type Image, Images, type Timestamp } from './images.generated.ts';
 import { Leases } from './leases.generated.ts';
@@ -66,6 +67,8 @@ export interface ContainerdContent extends ImageContent {
 const COMMITTED = 3;
 /** The namespace in which the CRI plugin keeps everything. */
 const NAMESPACE = { 'containerd-namespace': 'k8s.io' };
+/** A blob of more bytes is not read: configurations of images have a few KiB. */
+const CONFIGURATION_LIMIT = 4 << 20;
 /** At most this many requests for snapshot sizes run at once. */
 const AT_ONCE = 16;
 
@@ -138,6 +141,29 @@ export class ContainerdReader {
       if (isUnimplemented(error)) return [];
       throw callError('containerd_images', error);
     }
+  }
+
+  /**
+   * Reads the labels of an image from its configuration.
+   * @param id digest of the configuration
+   * @returns undefined when there is no such blob, or when it is not the configuration of an image
+   * @throws RuntimeCallError
+   */
+  async readLabels(id: string): Promise<ImageLabels | undefined> {
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    try {
+      const options = { headers: NAMESPACE, timeoutMs: this.#timeoutMs };
+      for await (const { data } of this.#content.read({ digest: id }, options)) {
+        size += data.length;
+        if (size > CONFIGURATION_LIMIT) return undefined;
+        parts.push(data);
+      }
+    } catch (error) {
+      if (isMissing(error) || isUnimplemented(error)) return undefined;
+      throw callError('containerd_content', error);
+    }
+    return labelsOfConfiguration(Buffer.concat(parts).toString());
   }
 
   /** Removes a name of an image, and waits until the pieces that only this name held are removed. */

@@ -1,4 +1,4 @@
-import type { ConnectRouter } from '@connectrpc/connect';
+import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
 import { ImageService, RuntimeService } from '../cri/runtime.generated.ts';
 import { Containers } from './containers.generated.ts';
 import { Content } from './content.generated.ts';
@@ -14,12 +14,14 @@ export class SimulatedContainerd {
     { digest: 'config', size: 2n, labels: { 'containerd.io/gc.ref.snapshot.overlayfs': 'top' } },
   ];
   readonly images = ['team/app:1', 'sha256:config'].map((name) => ({ name, target: { digest: 'manifest' } }));
+  /** The content of blobs, in the pieces in which they are sent. */
+  readonly contents = new Map<string, readonly string[]>();
   /** Called before each answer, with the name of the call. An error that it throws becomes the answer. */
   before: (call: string) => void = () => undefined;
 
   /** The services of the runtime interface and those of containerd itself. */
   readonly routes = (router: ConnectRouter): void => {
-    const { calls, blobs, images } = this;
+    const { calls, blobs, contents, images } = this;
     const called = (call: string): void => {
       this.before(call);
       calls.push(call);
@@ -36,6 +38,12 @@ export class SimulatedContainerd {
       async *list() {
         called('blobs');
         yield { info: blobs };
+      },
+      async *read({ digest }) {
+        called(`read ${digest}`);
+        const parts = contents.get(digest);
+        if (parts === undefined) throw new ConnectError('no such blob', Code.NotFound);
+        for (const part of parts) yield { data: Buffer.from(part) };
       },
     });
     router.service(Snapshots, {

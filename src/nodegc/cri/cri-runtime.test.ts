@@ -163,6 +163,31 @@ describe('CriRuntime', () => {
     expect([total('total', 'list_images'), total('errors_total', 'list_images')]).toEqual([2, 0]);
   });
 
+  it('NODE-212 reads the labels of an image from the verbose status, where the runtime reports its configuration', async () => {
+    const infos: Readonly<Record<string, Record<string, string>>> = {
+      labelled: { info: JSON.stringify({ chainID: 'c', imageSpec: { config: { Labels: { app: 'web' } } } }) },
+      plain: { info: JSON.stringify({ imageSpec: { config: {} } }) },
+      silent: {},
+      odd: { info: 'no JSON' },
+      broken: { info: JSON.stringify({ imageSpec: { config: { Labels: ['app'] } } }) },
+    };
+    const runtime = await connected({
+      imageStatus: ({ image: asked, verbose }) => {
+        const info = infos[asked!.image];
+        return info === undefined ? {} : { image: image(asked!.image), info: verbose ? info : {} };
+      },
+    });
+    const read = async (id: string) => [id, await runtime.imageLabels(id)];
+    expect(await Promise.all([...Object.keys(infos), 'missing'].map(read))).toEqual([
+      ['labelled', { app: 'web' }],
+      ['plain', {}],
+      ['silent', undefined],
+      ['odd', undefined],
+      ['broken', undefined],
+      ['missing', undefined],
+    ]);
+  });
+
   it('NODE-230 throws away a stream that breaks off', async () => {
     const runtime = await connected({
       async *streamImages() {

@@ -10,6 +10,7 @@ import {
   type RuntimeSandbox,
   RuntimeCallError,
 } from '../inventory/runtime.ts';
+import { type ImageLabels, labelsOfInfo } from '../patterns/image-labels.ts';
 import { listedContainers, listedImages, stateOf } from './listed-items.ts';
 import { ImageService as ImageLists, RuntimeService as RuntimeLists } from './lists.generated.ts';
 import { type Image, ImageService, type PodSandbox, RuntimeService } from './runtime.generated.ts';
@@ -187,6 +188,13 @@ export class CriRuntime implements Runtime {
       this.#images.imageStatus({ image: { image: reference } }, options),
     );
     return answer?.image && imageOf(answer.image);
+  }
+
+  async imageLabels(reference: string): Promise<ImageLabels | undefined> {
+    const answer = await this.#unlessMissing('image_status', (options) =>
+      this.#images.imageStatus({ image: { image: reference }, verbose: true }, options),
+    );
+    return answer && labelsOfInfo(answer.info);
   }
 
   async imageFilesystem(): Promise<string | undefined> {

@@ -14,7 +14,8 @@ import type { DiskLayout } from '../disk/pressure.ts';
 import { settledUsage } from '../disk/settled-usage.ts';
 import type { Removal, RemovalOutcome } from '../images/image-cycle.ts';
 import { ImageManager } from '../images/image-manager.ts';
-import { parseReferencePattern, type ReferencePattern } from '../images/reference-pattern.ts';
+import type { ImageLabels } from '../patterns/image-labels.ts';
+import { parseProtectPattern, type ProtectPattern } from '../patterns/protect-pattern.ts';
 import { type StaleTag, staleTags } from '../images/stale-tags.ts';
 import type { SharedBytes } from '../images/shared-bytes.ts';
 import type { DiskReading } from '../images/thresholds.ts';
@@ -31,7 +32,7 @@ export interface NodeCollectionOptions {
   /** Undefined until the first complete list of pods. */
   readonly knownPods?: () => readonly KnownPod[] | undefined;
   /** The protect lists of the cluster, if they are used; the result is undefined until they are known. */
-  readonly clusterLists?: () => readonly ReferencePattern[] | undefined;
+  readonly clusterLists?: () => readonly ProtectPattern[] | undefined;
   /** Whether the state file is used; otherwise nothing is remembered. */
   readonly remember: boolean;
   /**
@@ -66,7 +67,7 @@ export class NodeCollection {
   readonly #clock: Clock;
   /** Image references in the specs of this node's unfinished pods (NODE-142). */
   readonly #podImages: () => ReadonlySet<string>;
-  readonly #clusterLists: () => readonly ReferencePattern[] | undefined;
+  readonly #clusterLists: () => readonly ProtectPattern[] | undefined;
   readonly #reader: ContainerdReader | undefined;
   readonly #close: () => void;
   #stranded: readonly StrandedImageRecord[] = [];
@@ -105,6 +106,7 @@ export class NodeCollection {
       ...(reader === undefined ? {} : { readShared: (listed) => this.#readShared(listed) }),
       podImages: this.#podImages,
       clusterLists,
+      readLabels: (id) => this.#readLabels(id),
       sandboxImage: info.sandboxImage,
       memory,
       ...(options.onRemoval === undefined ? {} : { onRemoval: options.onRemoval }),
@@ -206,7 +208,8 @@ export class NodeCollection {
     return staleTags({
       inventory,
       podImages: this.#podImages(),
-      protect: [...this.#configuration.protect.map(parseReferencePattern), ...lists],
+      protect: [...this.#configuration.protect.map(parseProtectPattern), ...lists],
+      labels: this.images.labels,
       sandboxImage: this.info.sandboxImage,
       writtenAt: new Map(entries.map(({ name, writtenAt }) => [name, writtenAt])),
       now: BigInt(Math.trunc(this.#clock.now())) * NANOSECONDS_PER_MS,
@@ -232,6 +235,11 @@ export class NodeCollection {
   /** Closes the connections to the runtime. */
   close(): void {
     this.#close();
+  }
+
+  /** The image's configuration has its labels. Only containerd shows it; other runtimes may report the labels in their own words. */
+  async #readLabels(id: string): Promise<ImageLabels | undefined> {
+    return (await this.#reader?.readLabels(id)) ?? (await this.runtime.imageLabels(id));
   }
 
   async #readShared(listed: ReadonlySet<string>): Promise<SharedBytes | undefined> {

@@ -5,7 +5,7 @@ import { defaultConfiguration, type NodeConfiguration } from '../config/node-con
 import { HOUR, MINUTE } from '../config/go-duration.ts';
 import { RuntimeCallError } from '../inventory/runtime.ts';
 import { SimulatedNode } from '../testing/simulated-node.ts';
-import { parseReferencePattern, type ReferencePattern } from './reference-pattern.ts';
+import { parseProtectPattern, type ProtectPattern } from '../patterns/protect-pattern.ts';
 import { ImageManager, type ImageManagerOptions } from './image-manager.ts';
 
 const DAY_MS = 86_400_000;
@@ -111,14 +111,14 @@ describe('the image manager', () => {
 
   it('NODE-212 removes nothing before the protect lists of the cluster are known, and spares what one names by now', async () => {
     const node = nodeWith(950);
-    let lists: ReferencePattern[] | undefined;
+    let lists: ProtectPattern[] | undefined;
     const { manager } = await aged(node, {}, { clusterLists: () => lists });
     await manager.collect('garbageCollect');
     expect(node.images.size).toBe(1);
     lists = [];
     let reads = 0;
     node.before = (call) => {
-      if (call === 'listContainers' && ++reads === 2) lists = [parseReferencePattern('team/*')];
+      if (call === 'listContainers' && ++reads === 2) lists = [parseProtectPattern('team/*')];
     };
     const result = await manager.collect('garbageCollect');
     expect([node.images.size, result.skipped.map(({ reason }) => reason)]).toEqual([1, ['spared']]);
@@ -126,6 +126,54 @@ describe('the image manager', () => {
     lists = [];
     await manager.collect('garbageCollect');
     expect(node.images.size).toBe(0);
+  });
+
+  it('NODE-212 reads the labels of each image once, and only while a protect list selects labels', async () => {
+    const node = nodeWith(300, 300, 350);
+    node.addImage({ ...node.images.get('i0')!, labels: { tier: 'db' } });
+    node.addImage({ ...node.images.get('i1')!, labels: {} });
+    let lists: ProtectPattern[] = [parseProtectPattern('other/*')];
+    const { manager } = await aged(node, {}, { clusterLists: () => lists, readLabels: (id) => node.imageLabels(id) });
+    const reads = (): string[] =>
+      node.calls
+        .splice(0)
+        .filter((call) => call.startsWith('imageLabels'))
+        .toSorted();
+    await manager.detect();
+    expect(reads()).toEqual([]);
+    lists = [parseProtectPattern('label:tier=db')];
+    await manager.detect();
+    expect(reads()).toEqual(['imageLabels i0', 'imageLabels i1', 'imageLabels i2']);
+    // The labels of the last image were not there to read.
+    await manager.collect('deleteUnused');
+    expect([reads(), [...node.images.keys()]]).toEqual([['imageLabels i2'], ['i0', 'i2']]);
+  });
+
+  it('NODE-212 keeps an image when the runtime fails to read its labels, and removes nothing when it is unreachable', async () => {
+    const node = nodeWith(300, 300);
+    for (const image of node.images.values()) node.addImage({ ...image, labels: {} });
+    const { manager } = await aged(node, { protect: ['label:tier=db'] }, { readLabels: (id) => node.imageLabels(id) });
+    const other = nodeWith(300, 300);
+    for (const image of other.images.values()) other.addImage({ ...image, labels: {} });
+    const { manager: fresh } = managerOf(
+      other,
+      { protect: ['label:tier=db'] },
+      { readLabels: (id) => other.imageLabels(id) },
+    );
+    other.before = (call) => {
+      if (call === 'imageLabels') throw new RuntimeCallError(call, 'unreachable', 'connection refused');
+    };
+    await expect(fresh.collect('deleteUnused')).rejects.toThrow('connection refused');
+    node.addImage({ id: 'new', tags: ['new:1'], layers: new Map([['n', 1]]), labels: {} });
+    node.before = (call, id) => {
+      if (call === 'imageLabels' && id === 'new') throw new RuntimeCallError(call, 'failed', 'disk failed');
+    };
+    const plan = await manager.plan('deleteUnused');
+    expect(plan.protections.get('new')).toEqual({
+      rule: 'protectList',
+      detail: 'the protect list has "label:tier=db", and the labels of this image cannot be read',
+    });
+    expect([...plan.protections.keys()]).toEqual(['new']);
   });
 
   it('NODE-019 changes no record when a list fails, and removes nothing', async () => {

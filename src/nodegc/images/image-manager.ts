@@ -9,7 +9,8 @@ import type { ImageCycle, ImageCycleResult, ImageOperation, Removal, RemovalOutc
 import { KubeletImageCycle } from './kubelet-image-cycle.ts';
 import { MeasuredImageCycle } from './measured-image-cycle.ts';
 import { type Protection, protections } from './protection.ts';
-import { parseReferencePattern, type ReferencePattern } from './reference-pattern.ts';
+import type { ImageLabels } from '../patterns/image-labels.ts';
+import { parseProtectPattern, type ProtectPattern } from '../patterns/protect-pattern.ts';
 import type { SharedBytes } from './shared-bytes.ts';
 import type { DiskReading } from './thresholds.ts';
 
@@ -25,7 +26,9 @@ export interface ImageManagerOptions {
   /** References in the specs of pods that are not finished (NODE-142). */
   readonly podImages?: () => ReadonlySet<string>;
   /** Protect lists of the cluster, if it has some; undefined until they are known (NODE-212). */
-  readonly clusterLists?: () => readonly ReferencePattern[] | undefined;
+  readonly clusterLists?: () => readonly ProtectPattern[] | undefined;
+  /** Reads the labels of an image by its id; undefined where the runtime does not show them. Called only if a protect list selects labels. */
+  readonly readLabels?: (id: string) => Promise<ImageLabels | undefined>;
   readonly sandboxImage?: string | undefined;
   /** Image ages that an earlier process stored (NODE-210). */
   readonly memory?: ImageMemories;
@@ -60,11 +63,13 @@ export const DRAIN_MS = 120_000;
 export class ImageManager {
   readonly #options: ImageManagerOptions;
   readonly #logger: Logger;
-  readonly #patterns: readonly ReferencePattern[];
+  readonly #patterns: readonly ProtectPattern[];
   readonly #steady: () => bigint;
   readonly #failures = new Map<string, Failure>();
   /** Images that each container mounts, by id of the container. They never change while the container exists. */
   #volumes = new Map<string, readonly string[]>();
+  /** Labels of each image, by id. They never change: the id is the digest of what holds them. */
+  #labels = new Map<string, ImageLabels>();
   #inventory: ImageRecords = ImageRecords.empty;
   #memory: ImageMemories;
   #startTime: bigint;
@@ -74,7 +79,7 @@ export class ImageManager {
   constructor(options: ImageManagerOptions) {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
-    this.#patterns = options.configuration.protect.map(parseReferencePattern);
+    this.#patterns = options.configuration.protect.map(parseProtectPattern);
     this.#steady = steadyTime(options.clock);
     this.#memory = options.memory ?? new Map();
     this.#startTime = this.#steady();
@@ -82,6 +87,11 @@ export class ImageManager {
 
   get inventory(): Inventory {
     return this.#inventory;
+  }
+
+  /** The labels that protect lists select, as of the last detection. An image is missing if its labels cannot be read. */
+  get labels(): ReadonlyMap<string, ImageLabels> {
+    return this.#labels;
   }
 
   /** Starts the waiting time of the kubelet's age pass (NODE-063). */
@@ -103,6 +113,7 @@ export class ImageManager {
       : { volumes: new Map(), unreadable: undefined };
     this.#volumes = seen.volumes;
     this.#unreadable = seen.unreadable;
+    await this.#readLabels(images.map(({ id }) => id));
     const sighting = { images, containers, volumes: seen.volumes, at, now: this.#steady() };
     this.#inventory = detect(this.#inventory, sighting, this.#memory);
     this.#memory = new Map();
@@ -190,6 +201,7 @@ export class ImageManager {
       ...(podImages === undefined ? {} : { podImages: podImages() }),
       ...(clusterLists === undefined ? {} : { clusterLists: clusterLists() ?? ('unknown' as const) }),
       protect: this.#patterns,
+      labels: this.#labels,
       keepNewest: configuration.keepNewest,
       scope: configuration.scope,
       unreadableContainer: this.#unreadable,
@@ -294,7 +306,7 @@ export class ImageManager {
         if (used.has(key) || names.some((each) => volumes.has(each))) return spare('a container uses it by now');
         if (unreadable !== undefined) return spare('a container does not report which images it mounts');
         if ([...image.tags, ...image.digests].some((each) => named.has(each))) return spare('a pod names it by now');
-        if (clusterLists?.()?.some((pattern) => pattern.matches(image)) === true)
+        if (clusterLists?.()?.some((pattern) => pattern.matches(image, this.#labels.get(image.id))) === true)
           return spare('a protect list names it by now');
         const status = await runtime.imageStatus(image.id);
         if (status?.pinned === true) spare('the runtime pins it by now');
@@ -335,6 +347,34 @@ export class ImageManager {
     const pause = (minutes > LONGEST_PAUSE_MINUTES ? LONGEST_PAUSE_MINUTES : minutes) * MINUTE;
     this.#failures.set(key, { times, notBefore: this.#steady() + pause });
     this.#logger.warn('unable to remove an image, will retry', { image: key, error: outcome.message });
+  }
+
+  /** Reads the labels of new images, if a protect list selects labels. An image whose labels cannot be read is asked for again later. */
+  async #readLabels(ids: readonly string[]): Promise<void> {
+    const { readLabels, clusterLists } = this.#options;
+    const selects = [...this.#patterns, ...(clusterLists?.() ?? [])].some(({ byLabels }) => byLabels);
+    const known = this.#labels;
+    this.#labels = new Map();
+    if (!selects || readLabels === undefined) return;
+    const unknown = new Set<string>();
+    for (const id of ids) {
+      const labels = known.get(id);
+      if (labels === undefined) unknown.add(id);
+      else this.#labels.set(id, labels);
+    }
+    const left = [...unknown];
+    const ask = async (): Promise<void> => {
+      for (let id = left.pop(); id !== undefined; id = left.pop()) {
+        try {
+          const labels = await readLabels(id);
+          if (labels !== undefined) this.#labels.set(id, labels);
+        } catch (error) {
+          if (!(error instanceof RuntimeCallError) || error.failure === 'unreachable') throw error;
+          this.#logger.warn('unable to read the labels of an image', { image: id, error: error.message });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, ask));
   }
 
   /** Reads the status of new containers only. A container that no longer exists mounts nothing (NODE-217). */

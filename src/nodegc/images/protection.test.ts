@@ -3,7 +3,8 @@ import { detect } from '../inventory/image-inventory.ts';
 import type { Inventory } from '../inventory/image-records.ts';
 import type { RuntimeContainer, RuntimeImage } from '../inventory/runtime.ts';
 import { ageBegins, type ProtectionFacts, protections } from './protection.ts';
-import { parseReferencePattern, repositoryOf } from './reference-pattern.ts';
+import { parseProtectPattern } from '../patterns/protect-pattern.ts';
+import { repositoryOf } from '../patterns/reference-pattern.ts';
 
 const DIGITS = 'abcdef0123456789'.repeat(4);
 const image = (id: string, tags: string[] = [], more: Partial<RuntimeImage> = {}): RuntimeImage => ({
@@ -51,12 +52,34 @@ describe('what is never collected', () => {
   });
 
   it('NODE-212 protects what a list of the cluster has, and names the list; every image until the lists are known', () => {
-    const list = { ...parseReferencePattern('team/*'), source: 'ConfigMap kube-system/base' };
+    const list = { ...parseProtectPattern('team/*'), source: 'ConfigMap kube-system/base' };
     const images = [image('a', ['team/app:1']), image('b', ['other:1'])];
     expect(why(images, { clusterLists: [list] })).toBe('a protectList: ConfigMap kube-system/base has "team/*"');
-    expect(why(images, { clusterLists: 'unknown', protect: [parseReferencePattern('other')] })).toBe(
+    expect(why(images, { clusterLists: 'unknown', protect: [parseProtectPattern('other')] })).toBe(
       'a protectList: the protect lists of the cluster are not known yet; b protectList: the protect list has "other"',
     );
+  });
+
+  it('NODE-212 protects by the labels of the image, and an image whose labels cannot be read', () => {
+    const images = [image('a'), image('b'), image('c')];
+    const labels = new Map([
+      ['a', { app: 'web', tier: 'db' }],
+      ['b', { app: 'web', tier: 'front' }],
+    ]);
+    const text = 'label:app=web,tier in (db)';
+    expect(why(images, { protect: [parseProtectPattern(text)], labels })).toBe(
+      `a protectList: the protect list has "${text}"; ` +
+        `c protectList: the protect list has "${text}", and the labels of this image cannot be read`,
+    );
+    expect(why(images, { protect: [parseProtectPattern('label:!tier')], labels: labels.set('c', {} as never) })).toBe(
+      'c protectList: the protect list has "label:!tier"',
+    );
+  });
+
+  it('NODE-212 refuses a selector that is empty or cannot be read', () => {
+    expect(() => parseProtectPattern('label:')).toThrow('the selector is empty');
+    expect(() => parseProtectPattern('label:tier in (')).toThrow();
+    expect(parseProtectPattern('docker.io/library/label:1').byLabels).toBe(false);
   });
 
   it('NODE-041, 033 protects a pinned image, and the image of a sandbox only by that', () => {
@@ -83,7 +106,7 @@ describe('what is never collected', () => {
       image('b', ['quay.io/x/y:2'], { digests: [`quay.io/x/y@sha256:${'9'.repeat(64)}`] }),
     ];
     const kept = (pattern: string): string =>
-      why(images, { protect: [parseReferencePattern(pattern)] }).replaceAll(/ protectList: [^;]*/g, '');
+      why(images, { protect: [parseProtectPattern(pattern)] }).replaceAll(/ protectList: [^;]*/g, '');
     expect(kept('host:5000/team/app')).toBe(`sha256:${DIGITS}`);
     expect(kept('host:5000/*')).toBe(`sha256:${DIGITS}`);
     expect(kept('host:5000/team/app:2')).toBe('');

@@ -1,5 +1,7 @@
 import type { ImageRecord, Inventory } from '../inventory/image-records.ts';
-import { type ReferencePattern, repositoriesOf, repositoryMatcher } from './reference-pattern.ts';
+import type { ImageLabels } from '../patterns/image-labels.ts';
+import { protectDetail, type ProtectPattern } from '../patterns/protect-pattern.ts';
+import { repositoriesOf, repositoryMatcher } from '../patterns/reference-pattern.ts';
 
 /** The rule by which an image stays, however full the disk is (NODE-040 to NODE-048). */
 export type ProtectionRule =
@@ -23,9 +25,11 @@ export interface ProtectionFacts {
   readonly sandboxImage?: string | undefined;
   /** References in the specs of pods of this node that are not finished (NODE-142). */
   readonly podImages?: ReadonlySet<string>;
-  readonly protect?: readonly ReferencePattern[];
+  readonly protect?: readonly ProtectPattern[];
   /** Patterns of the cluster. `unknown` until they are read: until then, no image may be removed (NODE-212). */
-  readonly clusterLists?: readonly ReferencePattern[] | 'unknown';
+  readonly clusterLists?: readonly ProtectPattern[] | 'unknown';
+  /** Labels of images, by id. An image without an entry has labels that cannot be read. */
+  readonly labels?: ReadonlyMap<string, ImageLabels>;
   readonly keepNewest?: Readonly<Record<string, number>>;
   readonly scope?: 'node' | 'cluster';
   /** A container that did not report its volumes. It may mount any image without a known user (NODE-217). */
@@ -89,11 +93,9 @@ export function protections(inventory: Inventory, facts: ProtectionFacts = {}): 
       for (const reference of podImages) {
         if (named(record, reference)) return { rule: 'podSpec', detail: `a pod of this node names ${reference}` };
       }
-      const pattern = protect.find((each) => each.matches(record.image));
-      if (pattern !== undefined) {
-        const { source = 'the protect list', text } = pattern;
-        return { rule: 'protectList', detail: `${source} has "${text}"` };
-      }
+      const labels = facts.labels?.get(record.image.id);
+      const pattern = protect.find((each) => each.matches(record.image, labels));
+      if (pattern !== undefined) return { rule: 'protectList', detail: protectDetail(pattern, labels) };
       if (clusterLists === 'unknown')
         return { rule: 'protectList', detail: 'the protect lists of the cluster are not known yet' };
       const newest = kept.get(record.key);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { detect } from '../inventory/image-inventory.ts';
 import type { RuntimeContainer, RuntimeImage } from '../inventory/runtime.ts';
-import { parseReferencePattern } from './reference-pattern.ts';
+import { parseProtectPattern } from '../patterns/protect-pattern.ts';
 import { type StaleTagFacts, staleTags } from './stale-tags.ts';
 
 const OLD = 0n;
@@ -41,6 +41,7 @@ function stale(
     inventory,
     podImages: new Set(),
     protect: [],
+    labels: new Map(),
     sandboxImage: undefined,
     writtenAt,
     now: NOW,
@@ -69,7 +70,14 @@ describe('stale tags', () => {
       now: NOW,
     });
     const writtenAt = new Map(app.tags.map((tag) => [tag, OLD]));
-    const facts = { podImages: new Set<string>(), protect: [], sandboxImage: undefined, writtenAt, now: NOW };
+    const facts = {
+      podImages: new Set<string>(),
+      protect: [],
+      labels: new Map(),
+      sandboxImage: undefined,
+      writtenAt,
+      now: NOW,
+    };
     expect(staleTags({ inventory, ...facts, minimumAge: 0n })[0]).toEqual({
       tag: 'reg.example/app:2',
       imageId: 'sha256:a',
@@ -92,7 +100,7 @@ describe('stale tags', () => {
   it('NODE-226 keeps a tag that a pod names, that the protect list has, or that is younger than the minimum age', () => {
     const users = [user('sha256:a', 'reg.example/app:1')];
     expect(stale([app], users, { podImages: new Set(['reg.example/app:2']) })).toEqual(['reg.example/other:9']);
-    expect(stale([app], users, { protect: [parseReferencePattern('reg.example/other:*')] })).toEqual([
+    expect(stale([app], users, { protect: [parseProtectPattern('reg.example/other:*')] })).toEqual([
       'reg.example/app:2',
     ]);
     const writtenAt = new Map([
@@ -100,6 +108,15 @@ describe('stale tags', () => {
       ['reg.example/other:9', NOW - 100n],
     ]);
     expect(stale([app], users, { writtenAt })).toEqual(['reg.example/other:9']);
+  });
+
+  it('NODE-212, 226 keeps every tag of an image whose labels a protect list selects, or cannot be read', () => {
+    const users = [user('sha256:a', 'reg.example/app:1')];
+    const protect = [parseProtectPattern('label:tier=db')];
+    const labelled = (tier: string) => ({ protect, labels: new Map([['sha256:a', { tier }]]) });
+    expect(stale([app], users, labelled('web'))).toHaveLength(2);
+    expect(stale([app], users, labelled('db'))).toEqual([]);
+    expect(stale([app], users, { protect })).toEqual([]);
   });
 
   it('NODE-226 keeps every tag of a pinned image, and the tag of the image of sandboxes', () => {

@@ -1,7 +1,8 @@
 import { imageKey } from '../inventory/image-inventory.ts';
 import type { ImageRecord, Inventory } from '../inventory/image-records.ts';
 import { meansTag } from './protection.ts';
-import type { ReferencePattern } from './reference-pattern.ts';
+import type { ImageLabels } from '../patterns/image-labels.ts';
+import type { ProtectPattern } from '../patterns/protect-pattern.ts';
 
 /** A tag that nobody uses, of an image that is in use under another name (NODE-226). */
 export interface StaleTag {
@@ -15,7 +16,9 @@ export interface StaleTagFacts {
   readonly inventory: Inventory;
   /** References in the specs of pods of this node that are not finished. */
   readonly podImages: ReadonlySet<string>;
-  readonly protect: readonly ReferencePattern[];
+  readonly protect: readonly ProtectPattern[];
+  /** Labels of images, by id. An image without an entry has labels that cannot be read. */
+  readonly labels: ReadonlyMap<string, ImageLabels>;
   readonly sandboxImage: string | undefined;
   /** Time at which the runtime wrote the record of each tag, in nanoseconds since the epoch. */
   readonly writtenAt: ReadonlyMap<string, bigint>;
@@ -34,7 +37,7 @@ export function staleTags(facts: StaleTagFacts): StaleTag[] {
 
 function staleTagsOf(record: ImageRecord, facts: StaleTagFacts): StaleTag[] {
   const { image, users, key } = record;
-  const { podImages, protect, sandboxImage, writtenAt, now, minimumAge } = facts;
+  const { podImages, protect, labels, sandboxImage, writtenAt, now, minimumAge } = facts;
   if (image.tags.length < 2 || users.length === 0 || image.pinned) return [];
   const told = users.every((user) => user.reference !== '' && imageKey(user.imageId, user.runtimeHandler) === key);
   if (!told) return [];
@@ -48,7 +51,7 @@ function staleTagsOf(record: ImageRecord, facts: StaleTagFacts): StaleTag[] {
       !inUse.includes(tag) &&
       written !== undefined &&
       now - written >= minimumAge &&
-      !protect.some((pattern) => pattern.matches({ ...image, tags: [tag], digests: [] }))
+      !protect.some((pattern) => pattern.matches({ ...image, tags: [tag], digests: [] }, labels.get(image.id)))
     );
   };
   const stale = image.tags.filter(mayGo);

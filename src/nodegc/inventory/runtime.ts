@@ -69,6 +69,8 @@ export interface Runtime {
   containerStatus(id: string): Promise<RuntimeContainerStatus | undefined>;
   /** Undefined when the image does not exist. */
   imageStatus(reference: string): Promise<RuntimeImage | undefined>;
+  /** The labels in the configuration of an image; undefined when the runtime does not report them, or the image does not exist. */
+  imageLabels(reference: string): Promise<Readonly<Record<string, string>> | undefined>;
   /** Mount point of the first image file system; undefined when the runtime reports none (NODE-073). */
   imageFilesystem(): Promise<string | undefined>;
   /** @param graceSeconds time until the runtime kills the container */

@@ -4,7 +4,7 @@ import type { Random } from '../../base/random/random.ts';
 import type { Service } from '../../base/service.ts';
 import { Informer } from '../../client/reflector/informer.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
-import type { ReferencePattern } from '../images/reference-pattern.ts';
+import type { ProtectPattern } from '../patterns/protect-pattern.ts';
 import { PROTECT_LIST_LABEL, type ProtectListObject, readProtectList } from './protect-list.ts';
 
 export interface ProtectListSourceOptions {
@@ -26,7 +26,7 @@ export class ProtectListSource implements Service {
   readonly #node: Informer;
   readonly #nodeName: string;
   readonly #logger: Logger;
-  #patterns: readonly ReferencePattern[] | undefined;
+  #patterns: readonly ProtectPattern[] | undefined;
   #faults = '';
 
   constructor({ client, clock, random, logger, namespace, nodeName }: ProtectListSourceOptions) {
@@ -51,7 +51,7 @@ export class ProtectListSource implements Service {
   }
 
   /** Undefined until the lists and the labels of this node are known. No image may be removed before. */
-  get patterns(): readonly ReferencePattern[] | undefined {
+  get patterns(): readonly ProtectPattern[] | undefined {
     if (!this.#lists.hasSynced || !this.#node.hasSynced) return undefined;
     return (this.#patterns ??= this.#read());
   }
@@ -65,7 +65,7 @@ export class ProtectListSource implements Service {
     await Promise.all([this.#lists.run(signal), this.#node.run(signal)]);
   }
 
-  #read(): readonly ReferencePattern[] {
+  #read(): readonly ProtectPattern[] {
     const node = this.#node.get(this.#nodeName);
     const labels = node && (node.metadata?.labels ?? {});
     const lists = this.#lists.list().map((each) => readProtectList(each as ProtectListObject, labels));

@@ -48,4 +48,20 @@ describe('protect lists in ConfigMaps', () => {
       fault: 'ConfigMap kube-system/base has no key "images"',
     });
   });
+
+  it('NODE-212 reads selectors of labels, and protects every image by one that cannot be read', () => {
+    const { patterns, fault } = readProtectList(
+      { metadata, data: { images: 'label:app=web # ours\nlabel:a in (' } },
+      {},
+    );
+    const [web, broken] = patterns;
+    expect([
+      web!.text,
+      web!.byLabels,
+      web!.matches(image('x:1'), { app: 'web' }),
+      web!.matches(image('x:1'), {}),
+    ]).toEqual(['label:app=web', true, true, false]);
+    expect(broken!.matches(image('x:1'), {})).toBe(true);
+    expect(fault).toMatch(/^ConfigMap kube-system\/base has "label:a in \(", which cannot be read: /);
+  });
 });

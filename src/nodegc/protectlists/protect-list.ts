@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors/thrown.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
-import { parseReferencePattern, type ReferencePattern } from '../images/reference-pattern.ts';
+import { parseProtectPattern, type ProtectPattern } from '../patterns/protect-pattern.ts';
 
 /** A ConfigMap with this label, whatever its value, is a protect list (NODE-212). */
 export const PROTECT_LIST_LABEL = 'node.kubegc/protect-list';
@@ -12,14 +12,15 @@ export interface ProtectListObject {
 }
 
 export interface ProtectList {
-  readonly patterns: readonly ReferencePattern[];
+  readonly patterns: readonly ProtectPattern[];
   /** Describes the unreadable part; undefined when there is none. */
   readonly fault: string | undefined;
 }
 
 /**
  * Reads a protect list for one node. `images` has one pattern on each line. `nodeSelector` selects the nodes of the list; without it, the
- * list is for all nodes. A selector that cannot be read selects every node: a mistake may keep an image, but never remove one.
+ * list is for all nodes. A selector of nodes that cannot be read selects every node, and a pattern that cannot be read matches every image: a
+ * mistake may keep an image, but never remove one.
  * @param nodeLabels undefined if the cluster has no such Node; then every selector selects it
  */
 export function readProtectList(
@@ -38,8 +39,16 @@ export function readProtectList(
   }
   if (!selected) return { patterns: [], fault };
   const lines = images.split('\n').map((line) => line.replace(/(?:^|\s)#.*$/, '').trim());
+  const faults = fault === undefined ? [] : [fault];
   const patterns = lines
     .filter((line) => line !== '')
-    .map((line) => ({ ...parseReferencePattern(line), source: name }));
-  return { patterns, fault };
+    .map((line): ProtectPattern => {
+      try {
+        return { ...parseProtectPattern(line), source: name };
+      } catch (error) {
+        faults.push(`${name} has "${line}", which cannot be read: ${messageOf(error)}`);
+        return { text: line, source: name, byLabels: false, matches: () => true };
+      }
+    });
+  return { patterns, fault: faults.length === 0 ? undefined : faults.join('; ') };
 }

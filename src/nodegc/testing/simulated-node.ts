@@ -20,6 +20,8 @@ export interface SimulatedImage {
   readonly says?: number;
   readonly pinned?: boolean;
   readonly runtimeHandler?: string;
+  /** The labels of its configuration; undefined: the runtime does not report them. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface SimulatedContainer {
@@ -165,6 +167,11 @@ export class SimulatedNode implements Runtime, FileSystem {
     await this.#call('imageStatus', reference);
     const found = [...this.images.values()].find(({ id, tags }) => id === reference || tags.includes(reference));
     return found && this.#runtimeImage(found);
+  }
+
+  async imageLabels(reference: string): Promise<Readonly<Record<string, string>> | undefined> {
+    await this.#call('imageLabels', reference);
+    return [...this.images.values()].find(({ id }) => id === reference)?.labels;
   }
 
   async imageFilesystem(): Promise<string> {
