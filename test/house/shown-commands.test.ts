@@ -26,7 +26,7 @@ function simpleCommands(text: string): Words[] {
   return commands;
 }
 
-/** What follows the name of this program in a simple command; undefined when another program is called. */
+/** The words after the name of this program in a simple command; undefined when another program is called. */
 function ownWords(words: Words): Words | undefined {
   // Variables, and programs that start another one, stand before its name.
   const start = words.findIndex((word) => !/^(?:[A-Z_]+=|(?:npx|sudo|exec|nohup|nice|-n|\d+)$)/.test(word));
