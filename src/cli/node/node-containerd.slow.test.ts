@@ -81,6 +81,57 @@ describe('kubegc node prune --untag-only', () => {
   });
 });
 
+describe('kubegc node repair --stranded', () => {
+  /** A record whose only name is a digest, and whose image is not listed. */
+  const strand = ({ blobs, images }: SimulatedContainerd): void => {
+    blobs.push({ digest: 'new', size: 7n, labels: {} });
+    images.push({ name: 'sha256:new', target: { digest: 'new' } });
+  };
+
+  it('NODE-229 removes a record that no image shows', async () => {
+    const containerd = new SimulatedContainerd();
+    strand(containerd);
+    const kubegc = await kubegcWith(containerd);
+    expect((await kubegc('repair', '--stranded')).code).toBe(3);
+    expect(await kubegc('repair', '--stranded', '--confirm')).toEqual({
+      code: 0,
+      out: 'removed the record sha256:new\nRemoved 1 stranded image record.\n',
+      err: '',
+    });
+  });
+
+  it('NODE-229 does not report an image that is pulled between the list of the runtime and that of containerd', async () => {
+    const containerd = new SimulatedContainerd();
+    let listed = false;
+    containerd.before = (call) => {
+      if (call === 'listed images') listed = true;
+      if (call !== 'images' || !listed || containerd.listed.includes('new')) return;
+      strand(containerd);
+      containerd.listed.push('new');
+    };
+    const kubegc = await kubegcWith(containerd);
+    const { findings } = JSON.parse((await kubegc('plan', '-o', 'json')).out) as { findings: unknown[] };
+    expect([containerd.images.length, findings]).toEqual([3, []]);
+  });
+
+  it('NODE-229 checks again right before the removal, and leaves a record that an image shows by now', async () => {
+    const containerd = new SimulatedContainerd();
+    strand(containerd);
+    const kubegc = await kubegcWith(containerd);
+    // The first two reads are for the ages of images and for the plan.
+    let reads = 0;
+    containerd.before = (call) => {
+      if (call === 'images' && ++reads === 3) containerd.listed.push('new');
+    };
+    expect(await kubegc('repair', '--stranded', '--confirm')).toEqual({
+      code: 0,
+      out: 'Removed 0 stranded image records.\n',
+      err: 'left sha256:new: it is no longer stranded\n',
+    });
+    expect(containerd.images.map(({ name }) => name)).toContain('sha256:new');
+  });
+});
+
 describe('kubegc node, of containerd', () => {
   it.each([
     [true, ['plan']],

@@ -28,11 +28,14 @@ export async function repair(flags: RepairFlags, terminal: Terminal): Promise<nu
       terminal.stderr('Nothing was removed. Give --confirm to remove these records.\n');
       return EXIT_REFUSED;
     }
+    let removed = 0;
     for (const record of stranded) {
-      await node.collection.removeStranded(record);
-      terminal.stdout(`removed the record ${record.name}\n`);
+      if (await node.collection.removeStranded(record)) {
+        removed++;
+        terminal.stdout(`removed the record ${record.name}\n`);
+      } else terminal.stderr(`left ${record.name}: it is no longer stranded\n`);
     }
-    terminal.stdout(`Removed ${counted(stranded.length, 'stranded image record')}.\n`);
+    terminal.stdout(`Removed ${counted(removed, 'stranded image record')}.\n`);
     return EXIT_DONE;
   } catch (error) {
     throw asCommandError(error, node.configuration);

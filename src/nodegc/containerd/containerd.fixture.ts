@@ -14,6 +14,8 @@ export class SimulatedContainerd {
     { digest: 'config', size: 2n, labels: { 'containerd.io/gc.ref.snapshot.overlayfs': 'top' } },
   ];
   readonly images = ['team/app:1', 'sha256:config'].map((name) => ({ name, target: { digest: 'manifest' } }));
+  /** Ids of the images that the runtime interface lists. */
+  readonly listed = ['config'];
   /** The content of blobs, in the pieces in which they are sent. */
   readonly contents = new Map<string, readonly string[]>();
   /** Called before each answer, with the name of the call. An error that it throws becomes the answer. */
@@ -21,7 +23,7 @@ export class SimulatedContainerd {
 
   /** The services of the runtime interface and those of containerd itself. */
   readonly routes = (router: ConnectRouter): void => {
-    const { calls, blobs, contents, images } = this;
+    const { calls, blobs, contents, images, listed } = this;
     const called = (call: string): void => {
       this.before(call);
       calls.push(call);
@@ -72,15 +74,11 @@ export class SimulatedContainerd {
       listPodSandbox: () => ({ items: [] }),
     });
     router.service(ImageService, {
-      listImages: () => ({
-        images: [
-          {
-            id: 'config',
-            size: 103n,
-            repoTags: images.map(({ name }) => name).filter((name) => name.startsWith('team/')),
-          },
-        ],
-      }),
+      listImages: () => {
+        called('listed images');
+        const tags = images.map(({ name }) => name).filter((name) => name.startsWith('team/'));
+        return { images: listed.map((id) => ({ id, size: 103n, repoTags: id === 'config' ? tags : [] })) };
+      },
       imageFsInfo: () => ({ imageFilesystems: [{ fsId: { mountpoint: '/' } }] }),
     });
   };

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/logs/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { NodeConfiguration } from '../config/node-configuration.ts';
 import { validateConfiguration } from '../config/validate-configuration.ts';
-import { ContainerdReader } from '../containerd/containerd-content.ts';
+import { ContainerdReader, type ImageContent } from '../containerd/containerd-content.ts';
 import { modelContent, type StrandedImageRecord } from '../containerd/content-model.ts';
 import { type DeadPiece, deadPieces } from '../containerd/dead-content.ts';
 import { ContainerManager } from '../containers/container-manager.ts';
@@ -227,9 +227,15 @@ export class NodeCollection {
     return true;
   }
 
-  /** Removes the record of an image that is no longer listed, through containerd's own API. */
-  async removeStranded(record: StrandedImageRecord): Promise<void> {
-    await this.#reader?.removeEntry(record.name);
+  /**
+   * Removes a record through containerd's own API, if it is still stranded: the runtime lists no image for it. False otherwise.
+   * @throws RuntimeCallError
+   */
+  async removeStranded({ name }: StrandedImageRecord): Promise<boolean> {
+    const content = await this.#reader?.read();
+    if (content === undefined || !(await this.#readStranded(content)).some((each) => each.name === name)) return false;
+    await this.#reader?.removeEntry(name);
+    return true;
   }
 
   /** Closes the connections to the runtime. */
@@ -246,8 +252,17 @@ export class NodeCollection {
     const content = await this.#reader?.read();
     if (content === undefined) return undefined;
     const { shared, stranded } = modelContent(content, listed);
-    this.#stranded = stranded;
+    this.#stranded = stranded.length === 0 ? [] : await this.#readStranded(content, listed);
     return shared;
+  }
+
+  /**
+   * Lists the images after the records were read: an image that was pulled meanwhile has a record too, and is not stranded.
+   * @param before ids of the images that were listed earlier; one that was removed meanwhile is not stranded either
+   */
+  async #readStranded(content: ImageContent, before: Iterable<string> = []): Promise<readonly StrandedImageRecord[]> {
+    const images = await this.runtime.listImages();
+    return modelContent(content, new Set([...before, ...images.map(({ id }) => id)])).stranded;
   }
 }
 
