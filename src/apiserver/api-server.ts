@@ -23,6 +23,7 @@ import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
 import { BootstrapKeeper } from './bootstrap/bootstrap-keeper.ts';
 import { bootstrap, bootstrapKeys } from './bootstrap/bootstrap.ts';
 import { EndpointReconciler, type ServerAddress } from './bootstrap/endpoint-reconciler.ts';
+import { LocalApiServices } from './discovery/local-api-services.ts';
 import { RemoteGroups } from './discovery/remote-groups.ts';
 import { formatJson } from './endpoints/negotiation/body-format.ts';
 import { endpointTable } from './endpoints/endpoint-table.ts';
@@ -71,6 +72,8 @@ export interface ApiServerOptions {
   readonly authorizationMode?: AuthorizationMode;
   /** Whether the roles and bindings of kube-apiserver are made (API-513). Default: where RBAC decides by them, and then before the server is ready. */
   readonly bootstrapPolicy?: 'made' | 'omitted';
+  /** Whether the group versions that this server serves itself have APIServices (API-606). Default: `omitted`. */
+  readonly localApiServices?: 'listed' | 'omitted';
   /** Decides instead of the mode. */
   readonly authorizer?: Authorizer;
   /** The authenticator that answers TokenReviews. */
@@ -123,6 +126,7 @@ type Hook =
   | 'start-apiserver-admission-initializer'
   | 'start-system-namespaces-controller'
   | 'rbac/bootstrap-roles'
+  | 'kube-apiserver-autoregistration'
   | 'start-kubernetes-service-controller';
 
 class EmbeddedApiServer implements ApiServer {
@@ -148,6 +152,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #claimSweep: ClaimSweep;
   readonly #ipAddresses: IpAddressKeeper;
   readonly #remoteGroups: RemoteGroups;
+  readonly #localApiServices: LocalApiServices | undefined;
   readonly #endpointReconciler: EndpointReconciler;
   readonly #bootstrapKeeper: BootstrapKeeper;
   readonly #definitions: CustomResourceDefinitions;
@@ -208,6 +213,12 @@ class EmbeddedApiServer implements ApiServer {
     };
     const environment = this.#environment;
     this.resources = new ResourceRegistry(environment);
+    if (options.localApiServices === 'listed') {
+      const localApiServices = new LocalApiServices({ store, clock, random, logger });
+      this.#localApiServices = localApiServices;
+      this.resources.onAdded((info) => localApiServices.added(info));
+      this.resources.onRemoved((removed) => localApiServices.removed(removed));
+    }
     this.#definitions = new CustomResourceDefinitions({
       environment,
       registry: this.resources,
@@ -286,6 +297,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#claimSweep.stop();
     this.#ipAddresses.stop();
     this.#remoteGroups.stop();
+    await this.#localApiServices?.stop();
     this.#definitions.stop();
     this.#environment.admission.stop();
     this.#webhooks.close();
@@ -302,6 +314,9 @@ class EmbeddedApiServer implements ApiServer {
     await Promise.all([
       this.#run('start-system-namespaces-controller', this.#makeBootstrapObjects()),
       ...(this.#rbac === undefined ? [] : [this.#run('rbac/bootstrap-roles', this.#startRbac())]),
+      ...(this.#localApiServices === undefined
+        ? []
+        : [this.#run('kube-apiserver-autoregistration', this.#localApiServices.start())]),
     ]);
     await this.#run(
       'start-kubernetes-service-controller',
@@ -344,6 +359,7 @@ class EmbeddedApiServer implements ApiServer {
       'start-apiserver-admission-initializer',
       'start-system-namespaces-controller',
       ...(this.#rbac === undefined ? [] : (['rbac/bootstrap-roles'] as const)),
+      ...(this.#localApiServices === undefined ? [] : (['kube-apiserver-autoregistration'] as const)),
       'start-kubernetes-service-controller',
     ];
   }

@@ -20,6 +20,7 @@ export class ResourceRegistry implements ResourceLookup {
   readonly #groups = new Map<string, GroupOrigin>();
   /** One for each part of the server that caches resources by name. */
   readonly #onRemoved: ((removed: GroupVersionResource) => void)[] = [];
+  readonly #onAdded: ((added: ResourceInfo) => void)[] = [];
   #listed: readonly ResourceInfo[] | undefined;
 
   constructor(environment: RegistryEnvironment) {
@@ -36,6 +37,7 @@ export class ResourceRegistry implements ResourceLookup {
       this.#groups.set(info.group, info.typeName === undefined ? 'custom' : 'builtin');
     }
     this.#listed = undefined;
+    for (const listener of this.#onAdded) listener(info);
   }
 
   remove(group: string, version: string, resource: string): void {
@@ -52,6 +54,11 @@ export class ResourceRegistry implements ResourceLookup {
   /** Calls the listener for each resource that stops being served, for the lifetime of the registry. */
   onRemoved(listener: (removed: GroupVersionResource) => void): void {
     this.#onRemoved.push(listener);
+  }
+
+  /** Calls the listener for each resource that is added or replaced from now on, for the lifetime of the registry. */
+  onAdded(listener: (added: ResourceInfo) => void): void {
+    this.#onAdded.push(listener);
   }
 
   #forget(key: string): void {

@@ -193,6 +193,7 @@ export class Cluster {
         authorizationMode: options.authorizationMode,
         // Creates the roles in every mode of authorization, because manifests refer to them.
         bootstrapPolicy: 'made',
+        localApiServices: 'listed',
         admissionPlugins: admissionPlugins(options),
         ...(embedded === undefined ? {} : { admission: [embedded] }),
         // As in kube-apiserver: with RBAC, roles decide about requests without credentials.
