@@ -4,7 +4,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type BodyNeed, bodyNeedKey, type BodyNeeds } from './body-need.ts';
 import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import type { Trails } from './trail.ts';
+import { addTo, type Trails } from './trail.ts';
 
 const CLAIMS: BodyNeed = { resource: 'persistentvolumeclaims' };
 const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };
@@ -60,7 +60,7 @@ export class Classes implements SimulatedController {
   }
 
   #waitFor(uid: string, { metadata }: KubeObject, use: 'used' | 'unused'): void {
-    if (use === 'used') this.#trails.of(uid).waitsFor.add(metadata?.uid ?? '');
+    if (use === 'used') addTo(this.#trails.of(uid), 'waitsFor', metadata?.uid ?? '');
   }
 
   /** The objects that are not deleted, as the server has them now. */
