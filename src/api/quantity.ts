@@ -118,7 +118,7 @@ interface Amount {
   readonly scale: number;
 }
 
-/** Rounds away from zero, to no digits below `scale`. */
+/** Rounds away from zero, so that no digits below `scale` remain. */
 function round(amount: Amount, scale: number): Amount {
   if (amount.scale >= scale) return amount;
   const divisor = 10n ** BigInt(scale - amount.scale);
@@ -144,7 +144,7 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return compareAmounts(a, b);
 }
 
-/** The sum in the notation of the first operand, or of the second if the first is zero, because zero has none. */
+/** The sum in the notation of the first operand, or of the second if the first is zero, because zero has no notation. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const scale = Math.min(a.scale, b.scale);
   const unscaled = a.unscaled * 10n ** BigInt(a.scale - scale) + b.unscaled * 10n ** BigInt(b.scale - scale);

@@ -105,8 +105,8 @@ export class StatusError extends Error {
   }
 
   /**
-   * Converts any thrown value to an API error: a StatusError stays, a `Status` body is wrapped, and everything else becomes a 500 without a
-   * reason that keeps the text (apiserver `responsewriters.ErrorToAPIStatus`).
+   * Converts any thrown value to an API error: a StatusError stays, a `Status` body is wrapped, and everything else becomes a 500 with its
+   * text and without a reason (apiserver `responsewriters.ErrorToAPIStatus`).
    */
   static from(value: unknown): StatusError {
     if (value instanceof StatusError) return value;
@@ -147,7 +147,7 @@ export function newUnauthorized(): StatusError {
   return statusError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
 }
 
-/** Without a name, the quoted part is left out; without a resource, all of it. */
+/** Without a name, the message lacks the quoted name; without a resource, it begins with `forbidden`. */
 export function newForbidden(gr: GroupResource, name: string, why: string): StatusError {
   const resource = formatGroupResource(gr);
   const message =
@@ -330,7 +330,7 @@ export function newRequestEntityTooLarge(message: string): StatusError {
   });
 }
 
-/** 410 for an expired version. With a token, a list can continue, inconsistently, at its position (API-099). */
+/** 410 for an expired version. With a token, a client can continue its list at the same position, without consistency (API-099). */
 export function newExpired(message: string, continueToken?: string): StatusError {
   return statusError({
     code: 410,
@@ -406,7 +406,7 @@ export function successStatus(details: StatusDetails): Status {
   };
 }
 
-/** Reasons that suffice by themselves. With any other reason or none, the HTTP status decides (upstream `ReasonForError`). */
+/** Reasons that decide alone. With any other reason or none, the HTTP status decides (upstream `ReasonForError`). */
 const KNOWN_REASONS: ReadonlySet<string> = new Set([
   'Unauthorized',
   'Forbidden',

@@ -70,7 +70,10 @@ export interface ApiServerOptions {
   readonly anonymous?: 'allowed' | 'refused';
   /** Default: every authenticated user may do everything (API-372). */
   readonly authorizationMode?: AuthorizationMode;
-  /** Whether the roles and bindings of kube-apiserver are made (API-513). Default: where RBAC decides by them, and then before the server is ready. */
+  /**
+   * Whether the roles and bindings of kube-apiserver are made (API-513). Default: only if RBAC uses them, and then before the server is
+   * ready.
+   */
   readonly bootstrapPolicy?: 'made' | 'omitted';
   /** Whether the group versions that this server serves itself have APIServices (API-606). Default: `omitted`. */
   readonly localApiServices?: 'listed' | 'omitted';
@@ -332,7 +335,7 @@ class EmbeddedApiServer implements ApiServer {
     if (this.#rbac === undefined && this.#options.bootstrapPolicy === 'made') this.#policy = this.#makePolicy();
   }
 
-  /** After the start, which it would make longer by a third: nobody is refused for want of these roles. */
+  /** Runs after the start, which would take a third longer with it: no request is refused because these roles are missing. */
   async #makePolicy(): Promise<void> {
     try {
       await this.#startRbac();
@@ -386,7 +389,7 @@ class EmbeddedApiServer implements ApiServer {
     return this.#routePath(context);
   }
 
-  /** A group version that another server has; the list of its group's versions is this server's. */
+  /** True for a group version of another server. The list of the group's versions is still this server's. */
   #isRemote({ path }: RequestContext): boolean {
     if (this.#remoteGroups.listed().length === 0) return false;
     const [, root, group = '', version = ''] = path.split('/');

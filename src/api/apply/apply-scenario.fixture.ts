@@ -17,7 +17,7 @@ interface Writer {
   readonly subresource?: string;
 }
 
-/** Plays writes of several managers to one object, one second apart, as a server would carry them out. */
+/** Simulates a server: several managers write one object, one second apart. */
 export class ApplyScenario {
   object: KubeObject | undefined;
   readonly #apiVersion: string;

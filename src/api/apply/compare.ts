@@ -68,7 +68,7 @@ function compareAs(form: ValueForm, a: unknown, b: unknown, type: TypeSchema): D
     case 'list': {
       const left = Array.isArray(a) ? a : [];
       const right = Array.isArray(b) ? b : [];
-      // Two empty lists are compared by their form, because null is not an empty list.
+      // Two empty lists differ if only one of them is null.
       if (type.list!.relationship === 'atomic' || left.length + right.length === 0) {
         return equalJson(a, b) ? undefined : MODIFIED;
       }

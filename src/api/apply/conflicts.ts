@@ -13,7 +13,7 @@ export interface ManagerConflict {
 
 /**
  * Returns a 409 with one cause per field (API-213), given at least one conflict. If there are more than ten thousand fields, or a mebibyte
- * of causes, the error names the first and counts the rest.
+ * of causes, the error names the first ones and counts the rest.
  */
 export function conflictError(conflicts: readonly ManagerConflict[]): StatusError {
   const byManager = conflicts

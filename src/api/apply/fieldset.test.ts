@@ -24,7 +24,7 @@ const paths = fc.array(path, { maxLength: 12 });
 
 const key = (elements: readonly string[]): string => elements.join('/');
 const model = (of: readonly (readonly string[])[]): Set<string> => new Set(of.map(key));
-/** All paths that a set could have. Two sets are equal if they contain the same of these. */
+/** All paths that a set could have. Two sets are equal if they contain the same paths. */
 const universe = (...of: readonly (readonly string[])[][]): string[][] =>
   of.flatMap((some) => some.flatMap((elements) => elements.map((_, i) => elements.slice(0, i + 1))));
 
@@ -35,7 +35,7 @@ function expectMembers(set: FieldSet, expected: ReadonlySet<string>, all: readon
   expect(memberCount(set)).toBe(expected.size);
 }
 
-/** The invariant: no empty branch, and no marker where nothing stands beside it. */
+/** Checks the invariant: no branch is empty, and no marker stands alone. */
 function expectCanonical(set: FieldSet): void {
   for (const [element, node] of Object.entries(set)) {
     if (element === '.') expect(Object.keys(set).length).toBeGreaterThan(1);

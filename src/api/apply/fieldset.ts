@@ -226,7 +226,7 @@ function isOrdered(set: FieldSet): boolean {
 
 function compareSteps(a: PathElement, b: PathElement): number {
   if (a === SELF || b === SELF) return a === b ? 0 : a === SELF ? -1 : 1;
-  // Nearly all elements are fields.
+  // A fast path, because nearly all elements are fields.
   return a.startsWith('f:') && b.startsWith('f:') ? (a < b ? -1 : 1) : compareElements(a, b);
 }
 

@@ -42,8 +42,8 @@ function mergeMaps(
 }
 
 /**
- * Orders elements as the configuration does, and keeps elements that it does not name in their position relative to the others. Elements
- * that the object has twice and the configuration once become one.
+ * Orders elements as the configuration does, and keeps elements that it does not name in their position relative to the others. An element
+ * that the object has twice and the configuration once becomes one element.
  */
 function mergeLists(live: readonly unknown[], config: readonly unknown[], list: ListSchema): unknown[] {
   const left = live.map((value) => listElementOf(list, value));

@@ -18,7 +18,7 @@ export class PathElementError extends Error {
   override readonly name = 'PathElementError';
 }
 
-/** Element texts by name. Most objects have the same names, and building a new text as a map key is the main cost. */
+/** Element texts by name: most objects have the same names, and building each text again would be the main cost. */
 const MAX_KNOWN_NAMES = 4096;
 const knownNames = new Map<string, PathElement>();
 

@@ -50,8 +50,8 @@ export function* prune(merged: KubeObject, pruning: Pruning): Converting<KubeObj
 }
 
 /**
- * The version of the last application comes first, because the remaining object may be convertible only with fields that the other versions
- * would remove.
+ * Adds fields in the version of the last application first: the other versions may remove fields without which the object cannot be
+ * converted.
  */
 function* addOwned(merged: KubeObject, pruned: KubeObject, { last, owned, typeOf }: Pruning): Converting<KubeObject> {
   const byVersion = new Map<string, FieldSet>();
@@ -77,7 +77,7 @@ function fieldsOf(object: KubeObject, type: TypeSchema): FieldSet {
   return withNamedFields(extractFieldSet(object, type), type);
 }
 
-/** If the manager applied only metadata, all of metadata would be removed, and the rest could not be converted. */
+/** Keeps the identity: a manager that applied only metadata would remove all of it, and the object could not be converted. */
 function withIdentity(pruned: unknown, { apiVersion, kind, metadata = {} }: KubeObject): KubeObject {
   const { name, namespace, uid } = metadata;
   const rest = (pruned ?? {}) as KubeObject;

@@ -6,7 +6,7 @@ import { formOf, memberType, type TypeSchema } from './schema.ts';
 
 /**
  * Removes the members of a set from a value; the result shares the parts that stay. A list or map that becomes empty stays, unless it is a
- * member itself. An atomic value of which a part is named becomes null (structured-merge-diff `RemoveItems`).
+ * member itself. An atomic value becomes null if the set names a part of it (structured-merge-diff `RemoveItems`).
  */
 export function removeItems(value: unknown, items: FieldSet, type: TypeSchema): unknown {
   switch (formOf(type, value)) {
@@ -43,7 +43,7 @@ export function removeItems(value: unknown, items: FieldSet, type: TypeSchema): 
   }
 }
 
-/** The set, with every declared field on the path to a member added as a member. A struct is then removed when all its named fields are. */
+/** Adds every declared field on the path to a member as a member, so that a struct is removed when all its named fields are removed. */
 export function withNamedFields(set: FieldSet, type: TypeSchema | undefined): FieldSet {
   const result: Record<string, FieldSet> = {};
   for (const element in set) {

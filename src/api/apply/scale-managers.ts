@@ -13,7 +13,7 @@ const REPLICAS_IN_SCALE: readonly PathElement[] = ['f:spec', 'f:replicas'];
 export type ReplicasPaths = (apiVersion: string) => readonly PathElement[] | 'nowhere' | undefined;
 
 /**
- * The managers of an object's replicas, shown as managers of its Scale, because a write to `/scale` decides about them (apimachinery
+ * The managers of an object's replicas, shown as managers of its Scale, because a write to `/scale` can change them (apimachinery
  * `managedfields.ScaleHandler`).
  */
 export function managersOfScale(
@@ -41,7 +41,8 @@ export interface ScaledParent {
 
 /**
  * The managers of the object after a write to its Scale. A manager that lost the replicas on the Scale loses them on the object. A new
- * manager of the Scale owns only the replicas, without a time, as upstream. Unlike upstream, an updater that keeps them stays one entry.
+ * manager of the Scale owns only the replicas, without a time, as upstream. Unlike upstream, an updater that keeps the replicas stays one
+ * entry.
  */
 export function managersAfterScale(
   { entries, replicas, apiVersion }: ScaledParent,

@@ -44,8 +44,8 @@ const UNTYPED_ATOMIC: TypeSchema = {
 };
 
 /**
- * A type without a schema: lists are atomic, maps granular. It serves for free JSON inside built-in types and for resources without a
- * schema.
+ * A type without a schema: lists are atomic, maps granular. It is used for JSON of any form inside built-in types and for resources without
+ * a schema.
  */
 export const DEDUCED: TypeSchema = {
   scalar: 'untyped',
@@ -114,7 +114,7 @@ function specialSchema(type: string): TypeSchema {
 
 function structSchema(typeName: string): TypeSchema {
   const info = typeInfo(typeName);
-  // The published schema, which upstream uses, has a struct without fields as an object of any content.
+  // In the published schema, which upstream uses, a struct without fields is an object with any content.
   if (info === undefined || info.fields.length === 0) return DEDUCED;
   const relationship = info.mapType ?? 'granular';
   const fields = new Map<string, FieldSchema | undefined>();

@@ -292,7 +292,7 @@ describe('updates that become one entry', () => {
     expect(fields).toHaveLength(60_001);
   });
 
-  /** The rule as upstream's `buildManagerInfo` and `capUpdateManagers` carry it out, for few entries. */
+  /** A simple version of upstream's `buildManagerInfo` and `capUpdateManagers`, for few entries. */
   function mergedOneByOne(managers: Managers): Managers {
     const age = (entry: ManagedEntry): string => `${entry.time} ${managerIdentifier(entry)}`;
     const updates = managers.filter(({ operation }) => operation === 'Update');

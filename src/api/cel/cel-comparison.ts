@@ -12,7 +12,7 @@ import {
   type CelValue,
 } from './cel-value.ts';
 
-/** The value as a number, since numbers compare across their types; undefined for other values. */
+/** The value as a number, because numbers of different types can be compared; undefined for other values. */
 export function numeric(value: CelValue): bigint | number | undefined {
   if (typeof value === 'bigint' || typeof value === 'number') return value;
   return value instanceof CelUint ? value.value : undefined;
@@ -73,7 +73,7 @@ function equalMaps(one: CelMap, other: CelMap): boolean {
   );
 }
 
-/** A text that is the same for equal values. Elements of sets and keys of list maps are found by it. */
+/** A text that is the same for equal values. It finds elements of sets and keys of list maps. */
 export function fingerprint(value: CelValue): string {
   const number = numeric(value);
   if (number !== undefined) return `n${number}`;

@@ -48,7 +48,7 @@ function wholeUnits(digits: string): bigint {
   return units;
 }
 
-/** The expression starts at the first digit of a number, so that long texts take linear time. */
+/** The match starts at the first digit of a number, so that long texts take linear time. */
 const NUMBER_WITH_UNIT = /(?<!\d)(\d+)(?!\d)\s*([A-Za-zµ]+)/g;
 
 /** Units as words: a prefix of the word, or its abbreviation. */
@@ -63,7 +63,7 @@ const WORDS: readonly { readonly start: string; readonly short: readonly string[
   { start: 'week', short: ['w', 'wk'], nanos: 7n * 24n * 3600n * SECOND },
 ];
 
-/** A duration by a schema's `format: duration`: as Go writes it, or whole numbers with units: `2 days`, `1w 3h`. Throws on overflow. */
+/** A duration of a schema's `format: duration`: in Go's form, or whole numbers with units: `2 days`, `1w 3h`. Throws on overflow. */
 export function parseFormattedDuration(text: string): CelDuration | undefined {
   const plain = parseGoDuration(text);
   if (plain !== undefined) return plain;

@@ -404,7 +404,7 @@ function equality(left: Step, right: Step, wanted: boolean): Step {
   };
 }
 
-/** Upstream uses a lookup table for a constant list. */
+/** A constant list costs nothing to search, because upstream uses a lookup table for it. */
 function membership(element: Step, collection: Step, kind: 'searched' | 'constant'): Step {
   const operands = [element, collection];
   return (frame) => {

@@ -39,7 +39,7 @@ function parse(source: string): ASTNode {
   try {
     return grammar.parse(source).ast;
   } catch (error) {
-    // The library's limit does not count sequences of `!` and `-`.
+    // A long sequence of `!` and `-`, which the library's limit does not count.
     if (error instanceof RangeError) throw tooDeep(source);
     if (!(error instanceof ParseError)) throw error;
     throw new CelCompileError(source, [{ offset: error.range?.start ?? 0, message: syntaxMessage(source, error) }]);

@@ -72,7 +72,7 @@ function unify(bindings: TypeBindings, from: CelType, to: CelType): boolean {
   }
 }
 
-/** `open` means that no binding exists and nothing contradicts one. */
+/** `open` means that there is no binding, but one is possible. */
 function bind(bindings: TypeBindings, type: CelType, param: CelType & { kind: 'param' }): 'yes' | 'no' | 'open' {
   if (sameType(type, param)) return 'yes';
   const known = bindings.get(param.name);

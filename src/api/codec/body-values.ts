@@ -32,7 +32,7 @@ export function boundTextValues(text: string): void {
     const code = text.charCodeAt(i);
     if (code === QUOTE) i = skipString(text, i) - 1;
     else if (code === COMMA) values++;
-    // A member after a comma is one value; only the first of an object has none before it.
+    // Each comma stands before one value. The first member of an object has no comma, so members are counted too.
     else if (code === COLON) members++;
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;

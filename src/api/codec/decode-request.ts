@@ -18,7 +18,7 @@ export interface BodyCodecs {
 export interface DecodeRequestOptions {
   /** The kind that the endpoint expects, for error messages and for protobuf envelopes that name none. */
   readonly kind: string;
-  /** Likewise. */
+  /** The version that the endpoint expects, for the same uses. */
   readonly apiVersion?: string;
   /** Custom resources have no protobuf form (API-030). */
   readonly protobuf: 'accepted' | 'refused';
@@ -33,7 +33,7 @@ export interface DecodedRequest {
   readonly duplicates: readonly string[];
   /** Duplicate keys of YAML in the form of its reader: `line 4: key "a" already set in map`. */
   readonly repeated: readonly string[];
-  /** Only for JSON, because the object may have lost the order of the text's members. */
+  /** The JSON text, because the object may have lost the order of the text's members. Absent for other formats. */
   readonly text?: string;
 }
 

@@ -73,7 +73,7 @@ export function isCpuUtilization(metric: Fields, part: MetricPart): boolean {
   return cpuUtilization(metric, part) !== undefined;
 }
 
-/** Average utilization of the CPU resource metric, the only thing `autoscaling/v1` has a field for. */
+/** Average utilization of the CPU resource metric, the only metric with a field in `autoscaling/v1`. */
 export function cpuUtilization(metric: Fields, part: MetricPart): unknown {
   const resource = fieldsOf(metric['resource']);
   if (metric['type'] !== 'Resource' || resource?.['name'] !== 'cpu') return undefined;

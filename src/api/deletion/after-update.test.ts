@@ -20,7 +20,7 @@ describe('isRemovedByUpdate', () => {
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
       ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
     };
-    // The written object claims the opposite about its deletion: only the stored object counts.
+    // The written object contradicts the stored one about the deletion; only the stored one counts.
     const after: Partial<ObjectMeta> = {
       ...(deletionTimestamp ? {} : { deletionTimestamp: EARLIER_TEXT }),
       ...(next === undefined ? {} : { finalizers: next }),

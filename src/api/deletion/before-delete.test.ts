@@ -553,7 +553,7 @@ describe('properties', () => {
       fc.property(caseArbitrary, (given) => {
         const once = decide(given, start(given));
         if (once.outcome !== 'update') return;
-        // Where the clock went back, a grace cut to 0 leaves a time still ahead, which the next DELETE brings to now.
+        // If the clock went back, a DELETE with grace 0 leaves a deletion time in the future, and the next DELETE sets it to now.
         const ahead = Date.parse(once.object.metadata?.deletionTimestamp ?? '') > NOW;
         if (ahead && once.object.metadata?.deletionGracePeriodSeconds === 0) return;
         expect(decide(given, once.object).outcome).toBe('unchanged');
@@ -579,7 +579,7 @@ describe('properties', () => {
         const before = given.metadata.deletionTimestamp;
         if (typeof before !== 'string') return;
         const after = stateOf(decide(given, start(given), given.later)).deletionTimestamp;
-        // A graceful deadline that is past already is put to now, never beyond.
+        // A graceful deadline in the past is set to now, never later.
         const limit = given.graceful ? Math.max(parseTime(before)!, NOW + given.later * 1000) : parseTime(before)!;
         expect(parseTime(after ?? '')).toBeLessThanOrEqual(limit);
       }),

@@ -68,8 +68,8 @@ function graceStep({ object, options, grace, now }: DeleteInput): GraceStep {
   if (requested === undefined || requested >= current) return { grace: 'pending' };
   const earlier = deadline + (requested - current) * 1000;
   if (earlier >= now) return { grace: 'set', first: false, deadline: earlier, seconds: requested };
-  // The requested time has already passed. One second keeps the deletion graceful, because the runner of the object completes it, not this
-  // request.
+  // The requested time has already passed. One second keeps the deletion graceful, because the program that runs the object must complete
+  // it, not this request.
   return { grace: 'set', first: false, deadline: now, seconds: requested === 0 ? 0 : 1 };
 }
 
@@ -100,7 +100,7 @@ function decideGraceful(
 function decideImmediate({ object, options, now }: DeleteInput, finalizers: readonly string[]): DeleteDecision {
   const held = object.metadata?.finalizers ?? [];
   if (finalizers.length === 0) {
-    // Upstream answers a dry run with the result of an update that it never made, hence the empty object (API-257).
+    // The empty object (API-257), because upstream answers a dry run with the result of an update that it never made.
     const answer = isDryRun(options) && held.length > 0 ? 'emptyObject' : 'removedObject';
     const reason = held.length > 0 ? 'garbageCollectionFinalizersDropped' : 'noFinalizers';
     return { outcome: 'remove', object, answer, reason };

@@ -31,7 +31,7 @@ function winnerByTable(
   byDefault: DefaultPropagation,
 ): Winner {
   if (byDefault === 'Unsupported') return 'none';
-  // Both given is refused before (API-241); the functions still have to agree on the older option.
+  // Validation refuses both options together (API-241); the functions still must agree on the older one.
   if (orphanDependents !== undefined) return orphanDependents ? 'orphan' : 'none';
   if (policy !== undefined) {
     return ({ Background: 'none', Foreground: 'foregroundDeletion', Orphan: 'orphan' } as const)[policy];

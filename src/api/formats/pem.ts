@@ -5,7 +5,10 @@ export interface PemBlock {
   readonly lines: readonly string[];
 }
 
-/** Parses line by line in linear time. Text between blocks is allowed, and a block without a last line is such text (Go `encoding/pem`). */
+/**
+ * Parses line by line in linear time. Text between blocks is allowed, and a block without a last line counts as such text (Go
+ * `encoding/pem`).
+ */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
   let open: { type: string; lines: string[] } | undefined;

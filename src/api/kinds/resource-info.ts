@@ -45,8 +45,8 @@ export interface ResourceInfo {
   readonly allowUnconditionalUpdate: boolean;
   /**
    * The rule for `metadata.generation` (API-074). `spec` starts at 1 and counts changes of the spec. `content` also counts changes of the
-   * status (API-466). `fixed` is always 1. `keep` keeps the client's value of the create. `rises` starts as `keep` and counts changes of
-   * the spec.
+   * status (API-466). `fixed` is always 1. `keep` keeps the value that the client sent in the create. `rises` starts as `keep` and counts
+   * changes of the spec.
    */
   readonly generation: 'spec' | 'content' | 'fixed' | 'keep' | 'rises';
   readonly nameRule: NameRule;

@@ -113,7 +113,7 @@ const KINDS_OF_EVERY_GROUP_VERSION: ReadonlySet<string> = new Set([
   'UpdateOptions',
   'WatchEvent',
 ]);
-/** Other kinds of `meta.k8s.io/v1`, and for older clients of `v1beta1`. Status and discovery documents have the version `v1`. */
+/** Other kinds of `meta.k8s.io/v1`, and of `v1beta1` for older clients. Status and discovery documents have the version `v1`. */
 const META_KINDS: ReadonlySet<string> = new Set([
   'APIGroup',
   'APIGroupList',

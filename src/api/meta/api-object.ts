@@ -1,6 +1,6 @@
 /**
- * An API object in any type of the caller: `KubeObject`, the classes of `@kubernetes/client-node`, or an own interface. It lists only the
- * fields that a caller's type must not contradict.
+ * An API object in any type of the caller: `KubeObject`, the classes of `@kubernetes/client-node`, or an interface of the caller. It lists
+ * only the fields that a caller's type must not contradict.
  */
 export interface ApiObject {
   /** Group and version: `apps/v1`, or `v1` alone for the core group. */

@@ -1,4 +1,4 @@
-/** Durations as Go writes them, and ages as tables print them. Milliseconds inside the program. */
+/** Durations as Go writes them, and ages as tables print them. The program holds both in milliseconds. */
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,

@@ -235,7 +235,7 @@ describe('JSON patch', () => {
         { op: 'add', path: '/y', value: nested },
         { op: 'move', from: '/y', path: `/x${deepest}/b` },
       ],
-      // Doubles the depth with every operation: the check that stops it must not recurse itself.
+      // Every operation doubles the depth. The check of the depth must not recurse itself.
       Array.from({ length: 8 }, (_, i) => ({
         op: 'copy',
         from: '/x',

@@ -63,7 +63,7 @@ export function unknownJsonPatchFields(patch: unknown): string[] {
   );
 }
 
-/** Words the problem as Go does, with the name of Go's type for an operation. */
+/** The problem in Go's words, with the name of Go's type for an operation. */
 function undecodable(value: unknown, place: string): StatusError {
   return newBadRequest(`error decoding patch: json: cannot unmarshal ${foundName(value)} into Go ${place}`);
 }

@@ -1,7 +1,7 @@
 import { fieldOf } from '../kinds/type-table.ts';
 
 /**
- * The knowledge of strategic merge about the value of a key. `struct` has fields by the type table. In a `map` every key has the same
+ * The facts about the value of a key that strategic merge needs. `struct` has fields by the type table. In a `map` every key has the same
  * element type. `opaque` is unknown (embedded objects, free JSON): maps merge, lists are replaced.
  */
 export type PatchSchema =

@@ -474,7 +474,7 @@ describe('strategic merge properties', () => {
         {
           labels: fc.dictionary(name, fc.option(name), { maxKeys: 3 }),
           finalizers,
-          // Values of their own: a value that is both added and deleted would come and go with every application.
+          // The patch adds none of these values: a value both added and deleted would alternate with every application.
           '$deleteFromPrimitiveList/finalizers': fc.subarray(['f', 'g']),
         },
         { requiredKeys: [] },

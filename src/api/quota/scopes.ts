@@ -53,7 +53,7 @@ export function scopesOf(spec: unknown): readonly ScopeRequirement[] {
   ];
 }
 
-/** Whether an object is within all of the scopes. Scopes are about pods and claims of volumes: nothing else is within any. */
+/** Whether an object is within all of the scopes. Scopes are about pods and claims of volumes: no other object is within one. */
 export function isWithin(
   { group, resource }: { readonly group: string; readonly resource: string },
   object: KubeObject,

@@ -90,7 +90,7 @@ function consumes({ group, resource }: GroupResource, name: string): boolean {
   if (group !== '') return false;
   if (resource === 'pods') {
     if (podNames.has(name) || /^(requests\.)?hugepages-/.test(name)) return true;
-    // Extended resources such as devices, which have a domain.
+    // Extended resources such as devices, whose names contain a domain.
     return name.startsWith('requests.') && name.includes('/');
   }
   if (resource === 'services') return serviceNames.has(name);
@@ -184,7 +184,7 @@ function deviceUsage({ spec }: ResourceClaim): ResourceList {
 
 function devicesOf({ deviceClassName, allocationMode = 'ExactCount', count = 1 }: DeviceRequest): ResourceList {
   if (deviceClassName === undefined) return new Map();
-  // A mode that is not known counts nothing, as upstream.
+  // An unknown mode counts nothing, as upstream.
   const devices = allocationMode === 'All' ? MOST_DEVICES : allocationMode === 'ExactCount' ? count : 0;
   return new Map([[`${deviceClassName}${DEVICE_SUFFIX}`, amount(devices)]]);
 }

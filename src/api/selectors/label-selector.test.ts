@@ -106,7 +106,7 @@ describe('properties', () => {
   );
   const labels = fc.dictionary(key, value);
 
-  /** A second, plainer reading of the table of operators. */
+  /** A second, simpler implementation of the table of operators. */
   function reference(term: LabelRequirement, given: Record<string, string>): boolean {
     const found = given[term.key];
     const wanted = term.values as (string | undefined)[];

@@ -116,7 +116,7 @@ function checkNode(node: SchemaNode, subject: Subject): Findings {
   return new Findings(findings.matches);
 }
 
-/** Runs upstream's validators in their order. Each counts as a match, because the counts choose among failed alternatives. */
+/** Runs upstream's validators in their order. Each counts as a match: of failed alternatives, the one with the most matches is reported. */
 function checkValue(node: SchemaNode, subject: Subject): Findings {
   const findings = new Findings();
   const { value } = subject;
@@ -150,7 +150,7 @@ const at = ({ prefix, name }: Subject): string => {
   return prefix === '' ? path : path === '' ? prefix : `${prefix}.${path}`;
 };
 
-/** The field where upstream names none: the start of the validation, or empty. */
+/** The field of a finding for which upstream names none: the path at which the validation started, or empty. */
 const nowhere = ({ prefix }: Subject): string => (prefix === '' ? '<nil>' : prefix);
 
 function typeError(subject: Subject, wanted: string, found: string): FieldError {

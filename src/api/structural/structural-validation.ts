@@ -118,7 +118,7 @@ function restrictsMetadata(metadata: JsonSchemaProps): boolean {
   });
 }
 
-/** `spelledOut` is the junctor of this schema that may contain types. */
+/** `spelledOut` is the list that may contain types, because it spells out int-or-string. */
 function valueValidation(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'allOf' | 'no', path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (spelledOut !== 'anyOf') {
@@ -148,7 +148,7 @@ function patternErrors(pattern: string, path: string): FieldError[] {
   }
 }
 
-/** Fields that are forbidden inside a junctor, in upstream's order and with its messages. */
+/** Fields that are forbidden inside `allOf`, `anyOf`, `oneOf` and `not`, in upstream's order and with its messages. */
 const FORBIDDEN_WHEN_NESTED: readonly (readonly [keyof JsonSchemaProps, string])[] = [
   ['default', 'undefined'],
   ['title', 'empty'],
@@ -188,13 +188,13 @@ function nested(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'no', path: strin
   return errors;
 }
 
-/** The schema that must specify the structure, and the junctor that restricts the value. */
+/** The schema that must specify the structure, and the schema in `allOf`, `anyOf`, `oneOf` or `not` that restricts the value. */
 interface Completing {
   readonly path: string;
   readonly from: string;
 }
 
-/** Requires that every field and item in a junctor is also specified outside of it. */
+/** Requires that every field and item in `allOf`, `anyOf`, `oneOf` and `not` is also specified outside of them. */
 function completeness(validation: JsonSchemaProps, shape: JsonSchemaProps, { path, from }: Completing): FieldError[] {
   const errors: FieldError[] = [];
   if (validation.not !== undefined) {

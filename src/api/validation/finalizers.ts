@@ -16,7 +16,7 @@ export function validateFinalizers(finalizers: readonly string[] | undefined, pa
   return errors;
 }
 
-/** For built-in types only: a name without a domain must be a known one. This is the check that decides (API-071). */
+/** For built-in types only: a name without a domain must be a known one, or the write is refused (API-071). */
 export function validateStandardFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
   return (finalizers ?? []).flatMap((name, index) => validateStandardFinalizer(name, `${path}[${index}]`));
 }

@@ -11,8 +11,8 @@ import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
 
 /**
- * Addresses and networks in fields older than the canonical form (feature StrictIPCIDRValidation, on since 1.36): any spelling of IPv6, but
- * no text that another program could parse as another address.
+ * Addresses and networks in fields that are older than the rule for canonical forms (feature StrictIPCIDRValidation, on since 1.36): any
+ * spelling of IPv6, but no text that another program could parse as another address.
  */
 
 /** The address without leading zeros in the parts of an IPv4 address. */

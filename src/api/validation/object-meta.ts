@@ -12,7 +12,7 @@ import { validateOwnerReferences } from './owner-references.ts';
 export { dedupOwnerReferences, validateOwnerReferences } from './owner-references.ts';
 
 /**
- * Definitions and APIServices have separate servers upstream, which use only apimachinery's checks, without the known finalizers. Those
+ * Upstream, definitions and APIServices have separate servers, which do not check that finalizers are known ones. The check
  * would refuse `customresourcecleanup.apiextensions.k8s.io` (API-456).
  */
 const WITHOUT_STANDARD_FINALIZERS = ['apiextensions.k8s.io', 'apiregistration.k8s.io'];

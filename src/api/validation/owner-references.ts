@@ -76,7 +76,7 @@ function canonical(reference: OwnerReference): OwnerReference {
 
 /**
  * Removes duplicates of equal references, in place, and warns about them (API-070). References that share only the uid stay. The second
- * pass, after mutating admission, has other words.
+ * pass, after mutating admission, has another text.
  */
 export function dedupOwnerReferences(
   meta: ObjectMeta,

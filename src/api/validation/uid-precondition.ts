@@ -6,7 +6,7 @@ import { newConflict } from '../status-error.ts';
 
 /**
  * The 409 of a PUT whose body has another uid than the stored object (API-174), because the client means an object that is gone. The
- * collector relies on it. `validateObjectMetaUpdate` refuses a PATCH with another uid with 422 instead.
+ * collector relies on this 409. `validateObjectMetaUpdate` refuses a PATCH with another uid with 422 instead.
  */
 export function checkUidPrecondition(
   next: ObjectMeta,

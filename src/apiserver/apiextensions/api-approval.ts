@@ -25,7 +25,7 @@ function approvalOf({ metadata }: Definition): { readonly state: Approval; reado
   return { state: 'invalid', reason: `${must} with either a URL or a reason starting with "unapproved", ${SEE}` };
 }
 
-/** An existing state may stay. */
+/** An update may keep the stored state. */
 export function validateApproval(definition: Definition, previous?: Definition): FieldError[] {
   if (!isProtected(definition.spec.group)) return [];
   const { state, reason } = approvalOf(definition);

@@ -93,7 +93,7 @@ export class CustomResourceDefinitions {
       this.#loadRuleCheck(definition),
       this.#load(),
     ]);
-    // Definitions with rules were validated only after the rule check was loaded.
+    // The rule check is loaded before a definition with rules is validated.
     const checkRules: RuleCheck = (schema, path) => this.#checkRules?.(schema, path) ?? [];
     return {
       validateDefinition: (each) => validation.validateDefinition(each, checkRules),

@@ -17,7 +17,7 @@ import type { WebhookConverter } from './webhook-converter.ts';
 import { VersionSchema } from './version-schema.ts';
 
 export interface RegistrationOptions {
-  /** True if the definition is being deleted or is gone. Each create calls it before and after it is stored. */
+  /** True if the definition is being deleted or is gone. Each create calls this before and after its write. */
   terminating(): boolean;
   converterFor(webhook: WebhookConversion): WebhookConverter;
 }

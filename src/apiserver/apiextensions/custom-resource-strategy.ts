@@ -72,7 +72,7 @@ function newTerminating(info: ResourceInfo, { metadata }: KubeObject): StatusErr
 }
 
 interface Judged {
-  /** Errors that were found before. */
+  /** Errors of the earlier checks. */
   readonly errors: readonly FieldError[];
   readonly object: KubeObject;
   readonly previous?: { readonly value: KubeObject };
@@ -143,7 +143,7 @@ export function scalePaths({ subresources }: DefinitionVersion): ScalePaths | un
 
 const INT32_MAX = 2 ** 31 - 1;
 
-/** Values that a Scale shows must be valid there. */
+/** Values that the Scale contains must be valid in a Scale. */
 function scaleErrors(object: KubeObject, scale: ScalePaths | undefined, part: 'whole' | 'status'): FieldError[] {
   if (scale === undefined) return [];
   const errors: FieldError[] = [];

@@ -41,7 +41,8 @@ interface Known {
   /** Deletes the objects; absent if nothing was ever served. */
   storage: ResourceRegistration | undefined;
   /**
-   * Shared by all rows of the definition, because requests that began under an earlier schema use it too. It stays true after the deletion.
+   * Shared by all rows of the definition, because requests that began under an earlier schema use it too. `terminating` stays true after
+   * the deletion.
    */
   readonly state: { terminating: boolean };
 }
@@ -272,7 +273,7 @@ export class DefinitionController {
     deletion.start();
   }
 
-  /** The message for people while nothing happens; the next round restores the usual one. */
+  /** The message that people see until the retry. The next round restores the usual one. */
   async #tellFailure(name: string, error: unknown): Promise<void> {
     const { store, clock } = this.#options.environment;
     const { kv } = await store.get(this.#resource.key('', name));

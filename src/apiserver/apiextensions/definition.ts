@@ -104,7 +104,7 @@ export function versionsOf({ versions }: DefinitionSpec): readonly DefinitionVer
   return versions ?? [];
 }
 
-/** True if both states of a definition serve the same. */
+/** True if both states of a definition serve the same resources. */
 export function isServedAlike(next: Definition, previous: Definition): boolean {
   return (
     next.metadata?.uid === previous.metadata?.uid &&

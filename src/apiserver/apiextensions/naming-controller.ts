@@ -6,9 +6,9 @@ import type { Definition, DefinitionNames } from './definition.ts';
 
 /** Names that other definitions of a group have. */
 export interface ClaimedNames {
-  /** Plurals, singulars and short names, which share one namespace. */
+  /** Plurals, singulars and short names, which must be unique together. */
   readonly resources: ReadonlySet<string>;
-  /** Kinds and list kinds, which share another one. */
+  /** Kinds and list kinds, which must be unique together. */
   readonly kinds: ReadonlySet<string>;
 }
 

@@ -263,7 +263,7 @@ describe('tokens of service accounts', () => {
       401,
       '[invalid bearer token, service account token has expired]',
     ]);
-    // Made by a server whose clock was ahead.
+    // A token from a server whose clock was ahead.
     const uid = (await server.get(`${core}/serviceaccounts/robot`, asRoot)).json.metadata?.uid ?? '';
     const ahead = (ms: number) => {
       const clockAhead = new FakeClock(clock.now() + ms);
@@ -321,7 +321,7 @@ describe('tokens of service accounts', () => {
     }
     // A token of another issuer with the same key is refused.
     expect(await errorOf(signCompact(key, { ...payloadOf(jwt), iss: 'else' }))).toBe('invalid bearer token');
-    // Signed by us, but not such a token.
+    // Signed by this server, but without the claims of such a token.
     expect(await whoAmI(signCompact(key, { iss: issuer }))).toBe(401);
   });
 });

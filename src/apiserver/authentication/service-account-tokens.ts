@@ -165,7 +165,7 @@ export class ServiceAccountTokens implements TokenVerifier {
     const { store, clock } = this.#options;
     const [today, tomorrow] = [0, DAY_MS].map((ahead) => formatTime(clock.now() + ahead).slice(0, 10));
     const lastUsed = secret.metadata?.labels?.[LAST_USED];
-    // Another server, whose clock is ahead, may have written tomorrow.
+    // Another server, whose clock is ahead, may have written the date of tomorrow.
     if (lastUsed === today || lastUsed === tomorrow) return undefined;
     const labels = { ...secret.metadata?.labels, [LAST_USED]: today ?? '' };
     const marked = { ...secret, metadata: { ...secret.metadata, labels } };

@@ -3,7 +3,7 @@ import { newUnauthorized } from '../../api/status-error.ts';
 import type { Authenticator } from './authenticator.ts';
 import { EXTRA_CREDENTIAL_ID, type UserInfo, withAuthenticatedGroup } from './user-info.ts';
 
-/** Users by certificate subject, because a connection has one subject for all its requests, as has an in-process client. */
+/** Users by certificate subject: a connection, or an in-process client, has one subject for all its requests. */
 const users = new WeakMap<object, UserInfo>();
 
 /**

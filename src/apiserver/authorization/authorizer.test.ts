@@ -103,7 +103,7 @@ describe('isPublicPath', () => {
     ['/', false],
   ])('API-013 API-014 %s served without credentials: %s', (at, open) => {
     expect(isPublicPath(at, 'get')).toBe(open);
-    // A body of anything else would have to be read.
+    // The body of any other method would have to be read.
     expect(isPublicPath(at, 'post')).toBe(false);
   });
 });

@@ -67,7 +67,7 @@ describe('ruleAllows', () => {
   });
 });
 
-/** Words that overlap in every way that matters. */
+/** Words that overlap in every relevant way. */
 const some = (words: readonly string[]) => fc.uniqueArray(fc.constantFrom(...words), { minLength: 1, maxLength: 3 });
 const rules = fc.array(
   fc.oneof(

@@ -22,11 +22,11 @@ export interface BootstrapOptions {
   /** The server's address for clients. Pods use Service `default/kubernetes`. */
   readonly address: string;
   readonly port: number;
-  /** The server's service has its first address (API-511). */
+  /** Service `default/kubernetes` has the first address of this range (API-511). */
   readonly serviceRange: ServiceRange;
   /** Epoch ms. */
   readonly now: number;
-  /** `noted`: this server takes tokens in Secrets, and notes their use. */
+  /** `noted`: this server accepts tokens in Secrets, and notes their use. */
   readonly tokens?: 'noted' | 'none';
 }
 

@@ -5,7 +5,7 @@ import { compareVersions } from './version-priority.ts';
 export interface ServedVersion extends GroupVersion {
   /** Sorted by name. */
   readonly resources: readonly ResourceInfo[];
-  /** `remote`: another server has it, which does not answer. */
+  /** `remote`: another server has this version, and does not answer. */
   readonly origin?: 'remote';
 }
 
@@ -38,7 +38,7 @@ export function servedGroups(resources: readonly ResourceInfo[]): ServedGroup[] 
   }));
 }
 
-/** The same with the versions that other servers have; those that this server has itself stay its own. */
+/** Adds the versions of other servers. A version that this server has as well stays this server's. */
 export function withRemote(groups: readonly ServedGroup[], remote: readonly GroupVersion[]): ServedGroup[] {
   const all = new Map(groups.map((each) => [each.group, each]));
   for (const { group, version } of remote) {

@@ -104,7 +104,7 @@ export class RemoteGroups {
 
 const REASON = 'ProxyNotSupported';
 
-/** Undefined for an APIService without a Service: that is served here, or by nobody. */
+/** Undefined for an APIService without a Service: its group version is served here or nowhere. */
 function remoteGroupVersion(service: KubeObject | undefined): GroupVersion | undefined {
   const { group, version, service: at } = (service?.['spec'] ?? {}) as Partial<GroupVersion> & { service?: unknown };
   if (at === undefined || at === null || !group || !version) return undefined;

@@ -5,7 +5,7 @@ import { type AuditRecord, AuditRecords } from './audit-records.ts';
 const text = fc.oneof(
   fc.string({ maxLength: 60 }),
   fc.string({ unit: 'binary', maxLength: 60 }),
-  // Around the most that fits beside others, and far above it.
+  // Lengths around the maximum that fits beside others, and far above it.
   fc.nat(200).map((length) => 'x'.repeat(length)),
   fc.nat(200).map((length) => '€'.repeat(length)),
   fc.nat(20_000).map((length) => 'y'.repeat(length)),

@@ -88,7 +88,7 @@ function refusalOf(mode: Mode, wanted: UserInfo, { authorizer, request }: Impers
     if (on !== undefined) return on;
   }
   for (const part of partsOf(mode, wanted)) {
-    // Only the original mode allows users beyond all roles, and requests without a name.
+    // Only the original mode allows users that bypass all roles, and requests without a name.
     const never = mode.name === '' ? undefined : neverImpersonated(part);
     const refused = never === undefined ? ask(attributesOf(part)) : forbidden(attributesOf(part), never);
     if (refused !== undefined) return refused;

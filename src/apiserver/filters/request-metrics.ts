@@ -75,7 +75,7 @@ interface RequestLabels extends Record<string, string> {
   readonly code: string;
 }
 
-/** One object literal, for each request: see `base/http-message.ts`. */
+/** Creates one object literal for each request; see `base/http-message.ts`. */
 function labelsOf(
   info: RequestInfo,
   served: boolean,

@@ -6,8 +6,8 @@ import type { JsonSchema } from './json-schema.ts';
 import { OpenApiHandler } from './openapi-handler.ts';
 
 /**
- * Walks every kind to the last field as `kubectl explain --recursive` does, in the documents of both versions. The walk stops where a type
- * comes again, as kubectl does. A field without a description or without a type is a failure.
+ * Walks every kind to the last field as `kubectl explain --recursive` does, in the documents of both versions. The walk stops at a type
+ * that contains itself, as kubectl does. A field without a description or without a type is a failure.
  */
 const handler = new OpenApiHandler({ resources: () => builtinResources() });
 
@@ -26,7 +26,7 @@ interface Walk {
   readonly problems: string[];
 }
 
-/** Whether values of a schema may be of any type; only these have no shape to show. */
+/** Matches the description of a schema whose values may have any type; only such a schema has no fields to show. */
 const ANY = /^(?:Any JSON value|A schema, or |An object whose type|A set of fields)/;
 
 function explain(walk: Walk, schema: JsonSchema, path: string, above: readonly string[]): void {
@@ -41,7 +41,7 @@ function explain(walk: Walk, schema: JsonSchema, path: string, above: readonly s
   for (const [field, property] of Object.entries(schema.properties ?? {})) {
     const inner = `${path}.${field}`;
     walk.found.add(inner);
-    // No words are better than words that say nothing.
+    // A missing description is better than an empty phrase.
     if (!/^[A-Z].*\.(?: More info: https:\S+)?$/s.test(property.description ?? 'None.'))
       walk.problems.push(`${inner}: ${property.description}`);
     explain(walk, property, inner, above);
@@ -53,7 +53,7 @@ function explain(walk: Walk, schema: JsonSchema, path: string, above: readonly s
   }
 }
 
-/** The same paths out of the type table. */
+/** The same paths from the type table. */
 function fieldsOf(typeName: string, path: string, above: readonly string[], found: Set<string>): void {
   if (above.includes(typeName) || isScalarType(typeName) || isSpecialType(typeName)) return;
   for (const field of typeInfo(typeName)?.fields ?? []) {

@@ -42,7 +42,7 @@ export function groupVersionDocument(
       customs.has(info.kind)
         ? schemaRef(customDefinitionName(info.group, info.version, info.listKind))
         : (kindRef({ group: info.group, version: info.version, kind: info.listKind }) ?? add(metaTypeName('Status'))),
-    // Getters, because a schema without a reference stays out of the document.
+    // Getters, so that only schemas in use are added to the document.
     get patch() {
       return builder.patchRef();
     },

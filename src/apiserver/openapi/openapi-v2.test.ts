@@ -77,7 +77,7 @@ describe('/openapi/v2', () => {
   it('API-418 has none of the words that only v3 knows', () => {
     const words = new Set<string>();
     const walk = (value: unknown, key: string): void => {
-      // Names of fields are not words.
+      // Skips maps whose keys are names of fields, schemas or paths.
       if (key !== 'properties' && key !== 'definitions' && key !== 'paths' && typeof value === 'object') {
         for (const name of Object.keys(value ?? {})) if (!Array.isArray(value)) words.add(name);
       }

@@ -84,7 +84,10 @@ function mergedDefinitions(sources: readonly GroupVersionDocument[]): Record<str
   return Object.fromEntries([...merged].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A kind with unknown fields at its root has nothing but its name: kubectl takes fields that are listed for all there are (API-418). */
+/**
+ * The schema of a kind with unknown fields at its root lists no fields, because kubectl refuses the fields that such a list lacks
+ * (API-418).
+ */
 function definitionOf(schema: JsonSchema): V2Schema {
   const open = schema['x-kubernetes-preserve-unknown-fields'] === true && schema[KINDS] !== undefined;
   return open ? { type: 'object', [KINDS]: schema[KINDS] } : v2Schema(schema);

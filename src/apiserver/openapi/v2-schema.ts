@@ -20,7 +20,7 @@ export function v2Schema(schema: JsonSchema): V2Schema {
   const { allOf, oneOf, anyOf: _any, not: _not, nullable, $ref, ...kept } = schema as PublishedSchema;
   const { properties, items, additionalProperties, default: standard, ...rest } = kept;
   const reference = $ref ?? referenceIn(allOf);
-  // A default beside a reference is that of an empty object, which readers of v2 do not expect.
+  // Drops the default beside a reference: it is an empty object, which readers of v2 do not expect.
   if (reference !== undefined) return { ...rest, $ref: reference.replace(REFERENCE, '#/definitions/') };
   if (nullable === true || schema['x-kubernetes-preserve-unknown-fields'] === true) return withoutShape(rest);
   if (schema['x-kubernetes-int-or-string'] === true) return withoutShape(rest);
@@ -55,7 +55,7 @@ function withoutShape({
   return rest;
 }
 
-/** A nullable field cannot be required of a client that leaves out nulls. */
+/** A nullable field is not required, because a client may leave out nulls. */
 function requiredOf(required: readonly string[], properties: JsonSchema['properties']): { required?: string[] } {
   const demanded = required.filter((name) => (properties?.[name] as PublishedSchema | undefined)?.nullable !== true);
   return { required: demanded };

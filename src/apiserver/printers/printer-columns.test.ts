@@ -3,7 +3,7 @@ import { builtinResources } from '../../api/kinds/builtin-resources.ts';
 import type { PrinterColumn } from './cells/printer-column.ts';
 import { printerColumnsFor } from './printer-columns.ts';
 
-/** The columns of the default resources as in the table of 28.1: `(w)` = priority 1, with the type after the name unless it is string. */
+/** The columns of the default resources: `(w)` = priority 1, with the type after the name unless it is string. */
 const TABLE: Readonly<Record<string, string>> = {
   ComponentStatus: 'Name, Status, Message, Error',
   ConfigMap: 'Name, Data, Age',
@@ -67,7 +67,7 @@ const TABLE: Readonly<Record<string, string>> = {
   ResourceSlice: 'Name, Node, Driver, Pool, Age',
 };
 
-/** Served by no default installation, or no resource at all. */
+/** Kinds that no default installation serves, or that are no resources. */
 const FURTHER: readonly [string, string, string, string][] = [
   ['autoscaling', 'v1', 'Scale', 'Name, Desired int, Available int, Age'],
   ['', 'v1', 'Status', 'Status, Reason, Message'],

@@ -64,11 +64,11 @@ function tokenFields(value: unknown): { v?: string; rv?: number; start?: string 
   return fields;
 }
 
-/** Where a text stops being base64 for URLs without padding, by the offset that Go names. */
+/** The offset, as Go reports it, of the first error in a text of base64 for URLs without padding. */
 function illegalBase64(text: string): number | undefined {
   const at = text.search(/[^\w-]/);
   if (at >= 0) return at;
-  // One letter over holds less than a byte.
+  // A single remaining letter holds less than a byte.
   return text.length % 4 === 1 ? text.length - 1 : undefined;
 }
 

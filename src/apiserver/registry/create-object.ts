@@ -178,13 +178,13 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
       }
     } catch (error) {
       const removed = await takeBack(store, result.kv);
-      // The addresses that it held when it was deleted. It may have changed before, and another service may have its former ones.
+      // Releases only the addresses that it held when it was deleted, because another service may have its earlier ones.
       if (removed !== undefined) strategy.released?.((await resource.read(removed)).object());
       throw error;
     }
     return { created: await resource.read(result.kv) };
   }
-  // Only an existing object can refuse a create, so there always is one.
+  // A create fails here only if an object exists, so there always is one.
   if (result.current === undefined) throw newUntypedInternal('the store refused a create without a reason');
   return { existing: result.current };
 }

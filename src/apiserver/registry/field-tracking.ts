@@ -74,7 +74,7 @@ export function recordCreate(resource: ResourceStore, object: KubeObject, contex
   );
 }
 
-/** Managers that the client sends lose all fields that it creates. An entry in another version owns nothing else. */
+/** Managers that the client sends lose all fields that the create sets. An entry in another version has no other fields. */
 function othersGone({ info }: ResourceStore, { metadata }: KubeObject): { elsewhere?: ChangesElsewhere } {
   const own = apiVersionOf(info);
   const others = (metadata?.managedFields ?? []).map(({ apiVersion }) => apiVersion ?? own);

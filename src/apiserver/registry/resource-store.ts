@@ -192,7 +192,7 @@ export class ResourceStore {
   }
 
   /**
-   * The same for a client's object. Throws a 413 above {@link MAX_OBJECT_BYTES}, which repeated patches could exceed. An object that is too
+   * Encodes a client's object. Throws a 413 above {@link MAX_OBJECT_BYTES}, which repeated patches could exceed. An object that is too
    * large only because of its managers loses them, in the caller's own `object` (API-155).
    */
   async encodeBounded(object: KubeObject): Promise<Uint8Array> {

@@ -11,7 +11,7 @@ describe('what became of a write', () => {
   it.each([
     [new StoreUnavailableError('away'), 'not stored'],
     [new StoreTooLargeError('too large'), 'not stored'],
-    // etcd may have applied it before it noticed.
+    // etcd may have applied the write before it noticed the lack of space.
     [new StoreFullError('database space exceeded'), 'unknown'],
     [new StoreOutcomeUnknownError(), 'unknown'],
     [new Error('anything else'), 'unknown'],

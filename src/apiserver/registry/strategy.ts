@@ -25,7 +25,7 @@ export interface WriteContext {
   readonly user: UserInfo;
   /** The client's options, for admission; absent in the server's own writes. */
   readonly options?: WriteRequestOptions | undefined;
-  /** `skipped` is for writes that admission has already allowed, or that must not be refused. Default: asked. */
+  /** `skipped` is for writes that admission has already allowed, or that must not be refused. Default: admission is asked. */
   readonly admission?: 'skipped' | undefined;
   /** Size of the body; absent in the server's own writes. */
   readonly bodyBytes?: number | undefined;
@@ -56,7 +56,7 @@ interface WrittenPlace {
 
 export interface StrategyContext extends WriteContext, WrittenPlace {}
 
-/** One object literal, for each write: see `base/http-message.ts`. */
+/** Creates one object literal for each write; see `base/http-message.ts`. */
 export function strategyContext(write: WriteContext, { info, subresource, now }: WrittenPlace): StrategyContext {
   const { user, options, admission, deadline, dryRun, tracking, authorizeCreate, annotate, warn, expired } = write;
   return {
@@ -128,7 +128,7 @@ export interface ScalePaths {
  */
 export interface Strategy {
   /**
-   * Runs after defaults, admission, name and uid, and before validation. Refuses by throwing. If a generated name is taken, it is called
+   * Runs after defaults, admission, name and uid, and before validation. Refuses by throwing. If a generated name is taken, this is called
    * again with its own output and the next name.
    */
   prepareForCreate?(object: KubeObject, context: StrategyContext): void | Promise<void>;

@@ -34,8 +34,8 @@ import { outcomeOf, type StoreOutcome } from './store-outcome.ts';
 import { type StrategyContext, strategyContext, type WriteContext } from './strategy.ts';
 
 /**
- * Maximum number of attempts after a concurrent write was first. Losers take turns, so only writes that do not (deletions, other servers on
- * the same store) can win repeatedly.
+ * Maximum number of attempts after a concurrent write was first. Updates that lost take turns, so only writes without turns (deletions,
+ * other servers on the same store) can win repeatedly.
  */
 const MAX_ATTEMPTS = 1000;
 

@@ -13,7 +13,7 @@ export class BodyBudget {
   readonly #ofConnection = new WeakMap<object, number>();
   #total = 0;
 
-  /** Bytes under way. */
+  /** Bytes of all bodies in progress. */
   get total(): number {
     return this.#total;
   }

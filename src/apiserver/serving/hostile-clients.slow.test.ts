@@ -51,7 +51,7 @@ const refuses: HttpHandler = () => Promise.resolve(answer(401));
 const post = (session: ClientHttp2Session): ClientHttp2Stream =>
   session.request({ ':method': 'POST', ':path': '/' }, { endStream: false });
 
-/** Answers a GET on a new connection. */
+/** The status of a GET on a new connection. */
 async function lives(server: HttpServer): Promise<number> {
   return (await ended(open(server).request({ ':path': '/' }))).status;
 }
@@ -122,7 +122,7 @@ describe('a client that may write', () => {
 describe('a client that abuses HTTP/2', () => {
   const ok: HttpHandler = () => Promise.resolve(answer(200));
 
-  /** Speaks frames by hand; resolves when the server has said that it takes no more (GOAWAY), or has closed the connection. */
+  /** Sends raw frames. Resolves when the server has sent GOAWAY or closed the connection. */
   async function speak(server: HttpServer, next: (turn: number) => Buffer): Promise<void> {
     const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: certificates.caPem, ALPNProtocols: ['h2'] });
     cleanups.push(() => socket.destroy());
@@ -135,7 +135,7 @@ describe('a client that abuses HTTP/2', () => {
     socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0, 0)]));
     for (let turn = 0; turn < MAX_TURNS && !seen.over; turn++) {
       await new Promise<void>((resolve) => void socket.write(next(turn), () => resolve()));
-      // Waits until the server has read it: it answers on the same event loop.
+      // Waits until the server, which runs on the same event loop, has read the frames.
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
     expect(seen.over).toBe(true);
@@ -167,7 +167,7 @@ describe('a client that abuses HTTP/2', () => {
   });
 });
 
-/** Frames that a hostile client sends at most; a server that takes them all fails the test. */
+/** Maximum number of frames that a hostile client sends; a server that takes them all fails the test. */
 const MAX_TURNS = 20_000;
 const [HEADERS, RST_STREAM, SETTINGS, GOAWAY, CONTINUATION] = [1, 3, 4, 7, 9] as const;
 const [END_STREAM, END_HEADERS] = [1, 4] as const;

@@ -204,7 +204,7 @@ describe('http server', () => {
       let length = 0;
       socket.on('secureConnect', () => socket.write(request));
       socket.once('data', () => {
-        // Long enough for the server to have more under way than the kernel takes.
+        // Long enough for the server to have more to send than the kernel buffers.
         socket.pause();
         setTimeout(() => socket.write(request), 100);
         setTimeout(() => socket.resume(), 200);
@@ -243,7 +243,7 @@ describe('http server', () => {
   });
 
   describe.each(['http/1.1', 'h2'] as const)('streams over %s', (protocol) => {
-    /** Opens a stream and returns its first chunk and a way to leave. */
+    /** Opens a stream and returns its first chunk and a function that closes it. */
     async function open(server: HttpServer): Promise<{ first: string; leave: () => void; ended: Promise<void> }> {
       if (protocol === 'h2') {
         const session = connect(server.url, { ca: certificates.caPem });

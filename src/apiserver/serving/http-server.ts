@@ -165,7 +165,7 @@ function createListener(
     },
     (request, response) => listener(request, response as unknown as ResponseStream),
   );
-  // The constructor has no such option, but its HTTP/1 connections read it from here.
+  // The constructor has no such option, but HTTP/1 connections of the server read this property.
   return Object.assign(server, { maxHeaderSize: MAX_HEADER_BYTES });
 }
 

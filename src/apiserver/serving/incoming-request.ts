@@ -46,7 +46,7 @@ export class IncomingRequest implements HttpRequest {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      // A handler may send many requests of its own at once, and each of them listens.
+      // A handler may send many requests of its own at once, and each of them listens to the signal.
       setMaxListeners(0, this.#controller.signal);
       if (this.#aborted) this.#controller.abort();
     }

@@ -32,7 +32,7 @@ export function peerOf(socket: TLSSocket, now: number): Peer | undefined {
 }
 
 function readPeer(socket: TLSSocket): KnownPeer {
-  // Cleartext connections have no such method, and it finds null where the connection broke in the meantime.
+  // Cleartext connections have no such method, and the method returns null if the connection has broken.
   const certificate = (socket.getPeerCertificate as TLSSocket['getPeerCertificate'] | undefined)?.call(socket) as
     | Partial<PeerCertificate>
     | null

@@ -124,7 +124,7 @@ export class BodyReader {
 export function announcesBody(request: Request): boolean {
   const { headers } = request;
   if (headers['content-length'] !== undefined) return headers['content-length'] !== '0';
-  // The version in the request line comes from the client; the class does not.
+  // Tests the class, because the version in the request line comes from the client.
   if (request instanceof Http2ServerRequest) return !request.stream.endAfterHeaders;
   return headers['transfer-encoding'] !== undefined;
 }

@@ -19,8 +19,8 @@ const ROUND_KEY = '/compaction';
 /**
  * Compacts history older than one interval, once an interval, so that it reaches back between one and two of them (API-099 requires less
  * than 10 minutes, API-137 at least 5). Follows apiserver `storage/etcd3/compact.go` without its election, because an embedded store has
- * one server. The state at the compacted revision stays readable. Without writes, that would stay the newest revision for ever, and old
- * lists with it; so a round without writes writes a key of its own.
+ * one server. The state at the compacted revision stays readable. Without writes, the compacted revision would stay the newest one, and old
+ * lists would stay readable for ever; so a round without writes writes a key of its own.
  */
 export class Compactor implements Service {
   readonly #store: Store;

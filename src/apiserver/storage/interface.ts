@@ -23,13 +23,13 @@ export type Revision = number;
 
 export interface KeyValue {
   readonly key: string;
-  /** Neither side changes it after it was handed over. */
+  /** Neither the store nor its caller changes it afterwards. */
   readonly value: Uint8Array;
   readonly createRevision: Revision;
   readonly modRevision: Revision;
   /** Facts that readers compute about the value; a store that keeps its values keeps these too. */
   listItem?: KeptText['listItem'];
-  /** Behind the metadata in the value; 0: not known. */
+  /** The position after the metadata in the value; 0 if unknown. */
   metadataEnd?: number;
 }
 
@@ -45,8 +45,8 @@ export type DeleteResult =
 
 export interface WriteOptions {
   /**
-   * The store keeps the key only for this long after the write; without it for ever, whatever an earlier write said. {@link Store.expiry}
-   * defines how the key expires.
+   * The store keeps the key only for this long after the write; if absent, for ever, even if an earlier write had a ttl. {@link
+   * Store.expiry} defines how the key expires.
    */
   readonly ttlMs?: number;
 }
@@ -63,15 +63,15 @@ export interface ListOptions {
   /** At most this many; 0 or absent = all. */
   readonly limit?: number;
   /**
-   * Read the state at exactly this revision; absent = now. Below the compacted one: {@link RevisionCompactedError}; one
-   * that has not happened: {@link RevisionFutureError}.
+   * Read the state at exactly this revision; absent = now. Below the compacted one: {@link RevisionCompactedError}; in
+   * the future: {@link RevisionFutureError}.
    */
   readonly revision?: Revision;
   /** Counts the keys after the page (API-096). This may walk over the whole range. */
   readonly countRemaining?: boolean;
   /**
-   * A hint: only objects are wanted whose labels may have these bits. A store may bring others all the same; one that takes the hint reads at
-   * most `limit` values.
+   * A hint: the caller wants only objects whose labels may have these bits. A store may return others as well; if it uses the hint, it
+   * reads at most `limit` values.
    */
   readonly labels?: LabelSignature;
 }
@@ -80,10 +80,10 @@ export interface ListResult {
   /** In bytewise key order. */
   readonly items: readonly KeyValue[];
   readonly more: boolean;
-  /** Where the next page begins, when that is not right behind the last item. */
+  /** The start of the next page, if it is not directly after the last item. */
   readonly next?: string;
   readonly remaining?: number;
-  /** The revision the items are the state of. */
+  /** The revision of the state that the items show. */
   readonly revision: Revision;
 }
 
@@ -115,12 +115,12 @@ export interface WatchOptions {
    * again as the revision grows.
    */
   readonly onProgress?: (revision: Revision) => void;
-  /** The watch ended by itself: the store closed (no error), failed, or the history was compacted away under it. */
+  /** The watch ended by itself: the store closed (no error), failed, or its history was compacted. */
   readonly onClose?: (error: Error | undefined) => void;
 }
 
 export interface StoreWatch {
-  /** No call back after this returns. */
+  /** No callback runs after this returns. */
   cancel(): void;
 }
 
@@ -145,16 +145,15 @@ export interface Store {
   /** The revision of the newest write. */
   currentRevision(): Promise<Revision>;
   /**
-   * Forget history: from now on reads below `revision` fail, and watches that start at or below it. The state at
-   * `revision` and everything after it stay. A revision compacted already is fine, one in the future is not
-   * ({@link RevisionFutureError}).
+   * Forgets history: from now on, reads below `revision` and watches that start at or below it fail. The state at `revision` and everything
+   * after it stay. A revision that is already compacted is accepted; a future one is a {@link RevisionFutureError}.
    */
   compact(revision: Revision): Promise<void>;
-  /** Waits for writes under way, ends all watches. Later calls fail. */
+  /** Waits for writes in progress, and ends all watches. Later calls fail. */
   close(): Promise<void>;
 }
 
-/** The state or history asked for has been compacted away (410 Expired; API-095, API-099, API-123). */
+/** The requested state or history has been compacted (410 Expired; API-095, API-099, API-123). */
 export class RevisionCompactedError extends Error {
   readonly compactedRevision: Revision;
   constructor(requested: Revision, compactedRevision: Revision) {
@@ -164,7 +163,7 @@ export class RevisionCompactedError extends Error {
   }
 }
 
-/** A revision that has not happened yet was asked for (504 Timeout; API-094). */
+/** The requested revision is in the future (504 Timeout; API-094). */
 export class RevisionFutureError extends Error {
   readonly currentRevision: Revision;
   constructor(requested: Revision, currentRevision: Revision) {

@@ -6,10 +6,10 @@ interface Node<T> {
 }
 
 /**
- * Finds everything registered under some prefix of a key, without asking each registration.
+ * Finds all registrations whose prefix begins a key, without a test of each one.
  *
- * Why it works: of all prefixes sorted, take the greatest at or below the key. Everything sorted between a prefix P of the
- * key and the key begins with P itself, so each P that begins the key is that greatest one or an ancestor of it.
+ * In sorted order, every text between a prefix P of the key and the key begins with P. So of all registered prefixes, take the greatest at
+ * or below the key: each registered P that begins the key is that one or one of its ancestors.
  */
 export class PrefixTable<T> {
   #nodes: Node<T>[] = [];
@@ -46,7 +46,7 @@ export class PrefixTable<T> {
     }
   }
 
-  /** A copy, so that members may come and go while it is walked. */
+  /** A copy, so that members may be added and removed during a loop over it. */
   members(): T[] {
     return this.#nodes.flatMap((node) => [...node.members]);
   }
@@ -62,7 +62,7 @@ export class PrefixTable<T> {
     return low;
   }
 
-  /** Prefixes come and go rarely (one per watched resource), so the tree is simply made anew. */
+  /** Prefixes change rarely (there is one for each watched resource), so the tree is rebuilt as a whole. */
   #link(): void {
     const open: Node<T>[] = [];
     for (const node of this.#nodes) {

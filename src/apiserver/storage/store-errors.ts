@@ -9,8 +9,8 @@ export class StoreClosedError extends Error {
 }
 
 /**
- * The store could not make writes durable and stopped for good. Whether the writes that failed with it are on disk is
- * known after a restart only; while it stands nobody gets to see them.
+ * The store could not make writes durable and stopped for good. Only a restart shows whether the writes that failed with
+ * it are on disk; until then no reader sees them.
  */
 export class StoreFailedError extends Error {
   constructor(cause: unknown) {
@@ -19,7 +19,7 @@ export class StoreFailedError extends Error {
   }
 }
 
-/** More writes wait for the disk than the store is willing to hold. The caller may retry. */
+/** More writes wait for the disk than the store allows. The caller may retry. */
 export class StoreOverloadedError extends Error {
   constructor(waiting: number, bytes: number) {
     super(`the store is overloaded: ${waiting} operations (${bytes} bytes) wait for the disk`);
@@ -39,8 +39,8 @@ export class StoreUnavailableError extends Error {
 }
 
 /**
- * The store takes no writes while it is full. The write may have been carried out: etcd measures its room before it proposes a
- * transaction, and once more when it has applied it (`quotaApplierV3`). A data file may have it after a restart.
+ * The store accepts no writes while it is full. The write may still be applied: etcd checks its space before it proposes a
+ * transaction, and again after it has applied it (`quotaApplierV3`). A data file may contain the write after a restart.
  */
 export class StoreFullError extends Error {
   constructor(why: string, cause?: unknown) {
@@ -73,7 +73,7 @@ export class StoreForeignDataError extends Error {
   }
 }
 
-/** The connection was lost, or the time was over, before the store answered: the write may have happened. */
+/** The connection was lost, or the timeout expired, before the store answered: the write may have happened. */
 export class StoreOutcomeUnknownError extends Error {
   constructor(cause?: unknown) {
     super('the store did not answer in time: whether it has done what it was asked for is not known', { cause });
@@ -81,7 +81,7 @@ export class StoreOutcomeUnknownError extends Error {
   }
 }
 
-/** The value is larger than the store takes; the message is the store's. */
+/** The value is larger than the store accepts; the message is the store's. */
 export class StoreTooLargeError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -89,7 +89,7 @@ export class StoreTooLargeError extends Error {
   }
 }
 
-/** The store says no, for a reason that is in nobody's books; the message is the store's. */
+/** The store refuses the call for a reason that is not known here; the message is the store's. */
 export class StoreRefusedError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -98,7 +98,8 @@ export class StoreRefusedError extends Error {
 }
 
 /**
- * The store is behind the revision that it delivered: it was restored from a backup, or is another one. All knowledge from it is void.
+ * The store is behind the revision that it delivered: it was restored from a backup, or is another one. All that was read from it is
+ * invalid.
  */
 export class StoreRewoundError extends Error {
   constructor(told: number, current: number) {

@@ -8,13 +8,13 @@ import type { KeyValue, Revision } from './interface.ts';
 
 /**
  * An object as it is stored: JSON, beginning `{"kind":…,"apiVersion":…,"metadata":{…}`, without
- * `metadata.resourceVersion`. That one is the revision of the write, which nobody knows before it happens; leaving it
- * out, and knowing where it belongs, lets the same bytes be stored and served without being parsed.
+ * `metadata.resourceVersion`. It is the revision of the write, which is unknown before the write. Because it is inserted when
+ * the object is read, the same bytes can be stored and served without being parsed.
  */
 export function encodeStored(object: KubeObject): Uint8Array {
   const { kind, apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _, ...stored } = metadata ?? {};
-  // Mostly a piece of Node's shared pool: a store that keeps it copies it.
+  // Usually a part of Node's shared pool, so a store that keeps it copies it.
   return Buffer.from(JSON.stringify({ kind, apiVersion, metadata: stored, ...rest }));
 }
 
@@ -22,7 +22,7 @@ const METADATA = Buffer.from('"metadata":{');
 const QUOTE = 0x22;
 const CLOSE = 0x7d;
 
-/** Where the first member of metadata begins. Throws when the bytes are not a stored object. */
+/** The position of the first member of metadata. Throws if the bytes are not a stored object. */
 function metadataStart(stored: Uint8Array): number {
   const at = findMetadata(stored);
   if (at < 0) throw new SyntaxError('not a stored object: it has no metadata');
@@ -108,7 +108,7 @@ export function storedLabels(stored: Uint8Array): Readonly<Record<string, string
   return labelReader.record(stored, metadataStart(stored) - 1);
 }
 
-/** Where the object's labels stand, until the next call; `parse` where only a parser can find out. */
+/** The positions of the object's labels, valid until the next call; `parse` if only a parser can find them. */
 export function storedLabelPlaces(stored: Uint8Array): readonly number[] | 'parse' {
   const at = findMetadata(stored);
   return at < 0 ? 'parse' : labelReader.places(stored, at - 1);
@@ -125,7 +125,7 @@ export interface StoredBytes {
   readonly revision: Revision;
 }
 
-/** `at`: where the first member of metadata begins. */
+/** `at` is the position of the first member of metadata. */
 function resourceVersionMember(stored: Uint8Array, at: number, revision: Revision): string {
   return `"resourceVersion":"${revision}"${stored[at] === CLOSE ? '' : ','}`;
 }
@@ -138,7 +138,7 @@ export function parseStored(stored: Uint8Array, revision: Revision): KubeObject 
   return object;
 }
 
-/** Just the metadata, with resourceVersion: reads over the rest of the object without parsing it. */
+/** Only the metadata, with resourceVersion; skips the rest of the object without parsing it. */
 export function parseStoredMetadata(stored: Uint8Array, revision: Revision): ObjectMeta {
   const start = metadataStart(stored) - 1;
   const metadata = JSON.parse(asBuffer(stored).toString('utf8', start, metadataEnd(stored, start))) as ObjectMeta;
@@ -168,7 +168,7 @@ export function storedDeletionMetadata(stored: Uint8Array, revision: Revision): 
 /** All the metadata that `api/deletion` reads, for kinds without a grace period. */
 export type DeletionMetadata = Pick<ObjectMeta, (typeof DECIDING)[number] | 'resourceVersion'>;
 
-/** Behind the metadata that begins at `start`. */
+/** The position after the metadata that begins at `start`. */
 function metadataEnd(stored: Uint8Array, start: number): number {
   const end = objectEnd(stored, start);
   if (end < 0) throw new SyntaxError('not a stored object: its metadata has no end');

@@ -30,12 +30,12 @@ class Forms {
 }
 
 /**
- * A stored object and the forms that were made of its bytes so far. Each form is made on first use and kept, so that many watchers of one
- * event share it. Callers must not change any of them.
+ * A stored object and the forms that were computed from its bytes so far. Each form is computed on first use and kept, so that many
+ * watchers of one event share it. Callers must not change any of them.
  */
 export class StoredObject {
   readonly #kv: KeyValue;
-  /** Apart, because thousands of objects are kept whose forms are not. */
+  /** A separate object, because thousands of objects are kept without their forms. */
   #forms: Forms | undefined;
   readonly #content: object | undefined;
 
@@ -82,14 +82,14 @@ export class StoredObject {
     return this.#parsedMetadata ?? (this.#made.metadata = parseStoredMetadata(this.stored, this.revision));
   }
 
-  /** Its labels; cheaper than {@link metadata} when nothing of it is there yet. */
+  /** Its labels; cheaper than {@link metadata} if no metadata was read yet. */
   labels(): ObjectMeta['labels'] {
     const metadata = this.#parsedMetadata;
     if (metadata !== undefined) return metadata.labels;
     return (this.#made.labels ??= storedLabels(this.stored) ?? this.metadata().labels);
   }
 
-  /** The facts that decide about its deletion; cheaper than {@link metadata} when nothing of it is there yet. */
+  /** The facts that decide about its deletion; cheaper than {@link metadata} if no metadata was read yet. */
   deletionMetadata(): DeletionMetadata {
     return this.#parsedMetadata ?? storedDeletionMetadata(this.stored, this.revision) ?? this.metadata();
   }
@@ -99,7 +99,7 @@ export class StoredObject {
     return (this.#made.json ??= spliceResourceVersion(this.stored, this.revision));
   }
 
-  /** The same into a longer text, without its first `skip` bytes, which must end before its metadata. */
+  /** Appends the same JSON to a longer text, without its first `skip` bytes, which must end before its metadata. */
   writeJson(sink: JsonSink, skip: number): void {
     writeStored(sink, this, skip);
   }
@@ -114,7 +114,7 @@ export class StoredObject {
     return storedMetadataText(this);
   }
 
-  /** The object that keeps the stored bytes, for facts that a codec wants to find again. */
+  /** The object that keeps the stored bytes, on which a codec keeps facts for later. */
   keptText(): KeptText {
     return this.#kv;
   }
@@ -135,7 +135,7 @@ export class StoredObject {
     return new StoredObject({ key, createRevision, modRevision: revision, value: this.stored }, this.content);
   }
 
-  /** Releases the memory of everything that can be made again. */
+  /** Releases the memory of everything that can be computed again. */
   dropCaches(): void {
     this.#forms = undefined;
   }

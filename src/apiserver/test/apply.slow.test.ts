@@ -591,7 +591,7 @@ describe('managedFields of other writes', () => {
       409,
       'Apply failed with 1 conflict: conflict with "one": .spec.targetCPUUtilizationPercentage',
     ]);
-    // The manager that applied in v1 removes the field that v2 calls a metric; `two` has it still.
+    // The manager that applied in v1 removes the field that v2 calls a metric; `two` still has it.
     const kept = await apply(`${at('v1')}/a`, autoscaler('v1', {}), 'fieldManager=one');
     expect([kept.status, (kept.json as { spec?: object }).spec]).toMatchObject([
       200,
@@ -612,7 +612,7 @@ describe('managedFields of other writes', () => {
     );
     expect(who(await server.get(`${configMaps}/a`))).toEqual(['m Update', 'old Update']);
     expect(who(await apply(`${configMaps}/a`, configMap('a')))).toEqual(['one Apply', 'm Update']);
-    // A text that is no version at all is not understood, and then the entries from before stay.
+    // A text that is not a version cannot be read, so the earlier entries stay.
     const odd = { metadata: { managedFields: [{ ...entry, apiVersion: 'a/b/c', manager: 'odd' }] }, data: { k: 'w' } };
     expect(who(await server.patch(`${configMaps}/a?fieldManager=n`, odd))).toEqual(['one Apply', 'm Update']);
   });

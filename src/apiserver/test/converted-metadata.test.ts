@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from './test-server.ts';
 const autoscalers = (version: string): string =>
   `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
 
-/** Fields that `autoscaling/v1` does not have stand in this annotation there, and only there. */
+/** In `autoscaling/v1`, and only there, this annotation holds the fields that the version lacks. */
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
 
 const autoscaler = {
@@ -35,7 +35,7 @@ function objectOf(frame: Uint8Array, mediaType: string): KubeObject {
   return object instanceof Uint8Array ? decodeProtobuf(object) : (object as KubeObject);
 }
 
-/** Annotations of one event after the other; each comes in a chunk of its own. */
+/** The annotations of the next events. Each event is a chunk of its own. */
 async function watched(server: TestServer, version: string, form: { mediaType: string; meta: string }) {
   const controller = new AbortController();
   const accept = `${form.mediaType};as=PartialObjectMetadata;g=meta.k8s.io;v=${form.meta}`;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { type Answer, startTestServer, type TestServer } from './test-server.ts';
 
-/** A request to create LimitRange `a`, into which faults are put. */
+/** A request to create LimitRange `a`, to which faults are added. */
 interface Attempt {
   readonly server: TestServer;
   /** The namespace in the path. */
@@ -87,7 +87,7 @@ const apply: Send = ({ server, namespace, object }) =>
     headers: { 'content-type': 'application/apply-patch+yaml' },
   });
 
-/** Puts the faults in, `a` last: an object that exists already must not hide the other faults. */
+/** Adds the faults, `a` last, because an object that exists already must not hide the other faults. */
 async function answerTo(send: Send, names: readonly string[]): Promise<Answer> {
   const server = await startTestServer();
   const metadata = { name: 'a' };
@@ -103,7 +103,7 @@ async function answerTo(send: Send, names: readonly string[]): Promise<Answer> {
 /** Names of faults that a verb answers, in order. */
 const except = (...left: readonly string[]): string[] => Object.keys(faults).filter((name) => !left.includes(name));
 const NOT_IN_POST = 'a uid where nothing exists';
-/** A patch compares the uid as soon as it has applied itself, so before the namespace. */
+/** A patch compares the uid directly after it was applied, so before the namespace. */
 const appliedOrder = [NOT_IN_POST, ...except(NOT_IN_POST, 'a resourceVersion', 'a name that exists')];
 const verbs: readonly [string, Send, readonly string[]][] = [
   ['POST', post, except(NOT_IN_POST)],

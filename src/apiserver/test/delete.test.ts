@@ -21,7 +21,7 @@ const controller = (name: string, finalizers?: string[]): KubeObject => ({
   },
 });
 
-/** Section 13: D is a type without default, O one whose default is Orphan. */
+/** D is a type without default, O a type whose default is Orphan. */
 const kinds = {
   D: {
     path: configMaps,

@@ -15,7 +15,7 @@ interface Shown {
   readonly ports: readonly { readonly port: number }[];
 }
 
-/** The endpoints as clients see them, through a server of its own on the store. */
+/** The endpoints as clients see them, through a separate server on the store. */
 async function shown(store: Store) {
   const server = await startTestServer({ store, address: () => ({ host: '10.0.0.1', port: 6443 }) });
   return async () => {
@@ -65,12 +65,12 @@ describe('the endpoints of Service default/kubernetes', () => {
     });
     await two.stop();
     expect(await look()).toEqual({ endpoints: ['10.0.0.1:6443', '10.0.0.3:7443'], slice: '10.0.0.1:6443' });
-    // Killed: its key runs out, and the next round of another one notices.
+    // A killed server: its key expires, and the next round of another server removes it.
     const { kv } = await store.get(`${SERVERS_PREFIX}10.0.0.3:7443`);
     await store.delete(kv?.key ?? '', kv?.modRevision ?? 0);
     await one.reconcile();
     expect(await look()).toEqual({ endpoints: ['10.0.0.1:6443'], slice: '10.0.0.1:6443' });
-    // The last one leaves it as it is: nothing at all would be no better.
+    // The last server leaves the object unchanged, because an empty one would be no better.
     await one.stop();
     expect((await look()).endpoints).toEqual(['10.0.0.1:6443']);
     expect((await store.list(SERVERS_PREFIX)).items.map(({ key }) => key)).toEqual([]);

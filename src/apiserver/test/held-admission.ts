@@ -4,7 +4,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../admission/chain
 /** A slow validating webhook: the first request of one sort waits in it until the test releases it, and later ones pass. */
 export class HeldAdmission {
   readonly plugin: AdmissionPlugin;
-  /** Resolves when the request waits; everything that it depends on has been read by then. */
+  /** Resolves when the request waits; by then it has read everything that it depends on. */
   readonly reached: Promise<void>;
   release: () => void = () => undefined;
 

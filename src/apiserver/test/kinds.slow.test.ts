@@ -72,7 +72,7 @@ describe('pods', () => {
     const made = await startTestServer({ bootstrapPolicy: 'made' });
     const watch = await made.watch('/apis/rbac.authorization.k8s.io/v1/clusterroles?watch=1');
     let name: string | undefined;
-    // The made roles are fewer than a hundred. A watch that ends gives undefined.
+    // Fewer than a hundred roles are created. A watch that ends gives undefined.
     for (let event = 0; event < 100 && name !== 'cluster-admin'; event++) {
       const next = await watch.next();
       if (next === undefined) break;

@@ -143,7 +143,7 @@ describe('get and list', () => {
     await server.store.compact(now);
     const { json: expired } = await server.get(`${configMaps}?limit=2&continue=${first.json.metadata.continue}`);
     expect(expired).toMatchObject({ kind: 'Status', status: 'Failure', code: 410, reason: 'Expired' });
-    // No other member of a list: a client that takes a Status for a list must not see an empty page.
+    // The answer has no other member of a list: a client that reads a Status as a list must not see an empty page.
     expect(Object.keys(expired.metadata)).toEqual(['continue']);
     const pages: unknown[] = [];
     for (let token = expired.metadata.continue; token !== undefined;) {
@@ -151,7 +151,7 @@ describe('get and list', () => {
       const { resourceVersion, remainingItemCount } = page.json.metadata;
       pages.push([names(page), remainingItemCount, resourceVersion]);
       token = page.json.metadata.continue;
-      // The new state is held on to, as the first one was.
+      // Later pages stay at the new state, as earlier pages stayed at the first one.
       await fill([`z${pages.length}`]);
     }
     const revision = String(now);

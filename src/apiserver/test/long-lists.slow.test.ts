@@ -3,10 +3,10 @@ import { decodeProtobuf } from '../../api/codec/protobuf/protobuf.ts';
 import type { ListOptions, ListResult } from '../storage/interface.ts';
 import { configMaps, type Json, startTestServer, type TestServer } from './test-server.ts';
 
-/** Long lists: the answer leaves while it is made, in every format, and is never in memory as a whole. */
+/** Long lists: in every format, the answer is sent while it is encoded, and is never in memory as a whole. */
 const COUNT = 20_000;
 const FILLER = 'x'.repeat(600);
-/** The most of an answer that may be held: a chunk, or a batch of items in protobuf. */
+/** Maximum size of the part of an answer that may be in memory: a chunk, or a batch of items in protobuf. */
 const LARGEST_PIECE = 512 * 1024;
 const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const PARTIAL = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
@@ -59,7 +59,7 @@ describe('a list of twenty thousand', () => {
     const { status, body } = await server.send('GET', `${configMaps}?resourceVersion=0`, { headers: { accept } });
     expect(status).toBe(200);
     expect(body).not.toBeInstanceOf(Uint8Array);
-    // Protobuf has to be measured before; the other formats have read only the items that they are about to send.
+    // Protobuf is measured first; the other formats have read only the items that they send next.
     if (!accept.startsWith(PROTOBUF)) expect(looked).toBeLessThan(COUNT / 5);
     let largest = 0;
     const pieces: Uint8Array[] = [];

@@ -178,7 +178,7 @@ describe('namespaces', () => {
 });
 
 describe('API-154 API-303 a create that its namespace does not outlive', () => {
-  /** Lets something happen at the last moment before a ConfigMap is stored. */
+  /** Runs `happens` at the last moment before a ConfigMap is stored. */
   function beforeStored(happens: () => Promise<unknown>): void {
     const { store } = server;
     const create = store.create.bind(store);

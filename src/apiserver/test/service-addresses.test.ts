@@ -22,7 +22,7 @@ const nodePort = (port: number) => ({ type: 'NodePort', ports: [{ port: 80, node
 const told = ({ status, json }: Answer) => [status, json.message];
 const taken = [422, expect.stringContaining('provided port is already allocated')];
 
-/** Several servers may write to it, as to etcd: node ports are claimed in it. */
+/** A store to which several servers may write, as to etcd, and in which they claim node ports. */
 function sharedStore() {
   return Object.assign(openMemoryStore({ clock: systemClock }), { writers: 'several servers' } as const);
 }
@@ -118,7 +118,7 @@ describe('a port is one service’s', () => {
         'Service "a" is invalid: spec.healthCheckNodePort: Forbidden: field is immutable',
       ]);
     }
-    // Left out it stays.
+    // A value that is left out stays.
     expect((await server.put(`${services}/a`, service('a', local))).json['spec']).toMatchObject({
       healthCheckNodePort: 30_500,
     });
@@ -193,7 +193,7 @@ describe('a write of which nobody knows whether it was done', () => {
 });
 
 describe('a create that is taken back', () => {
-  /** The request judges the stored service once more, and refuses it, as soon as the gate opens. */
+  /** When the gate opens, the request checks the stored service again, and refuses it. */
   async function judged(store: Store = openMemoryStore({ clock: systemClock })) {
     let arrive: () => void = () => undefined;
     let judge: () => void = () => undefined;

@@ -29,7 +29,7 @@ export interface RequestOptions {
   readonly remote?: true;
 }
 
-/** The real server on the memory store, asked through its handler. */
+/** The real server on the memory store, called through its handler. */
 export class TestServer {
   readonly server: ApiServer;
   readonly store: Store;
@@ -41,7 +41,7 @@ export class TestServer {
     this.clock = clock;
   }
 
-  /** The answer as it comes, its body unread. */
+  /** The answer with its body unread. */
   send(method: string, target: string, options: RequestOptions = {}): Promise<HttpResponse> {
     const { body, headers, signal, remote } = options;
     const raw = body === undefined || body instanceof Uint8Array || typeof body === 'string';
@@ -169,7 +169,7 @@ export interface TestServerOptions extends Partial<Omit<ApiServerOptions, 'store
   readonly logger?: Logger;
 }
 
-/** Started: the bootstrap objects are there. */
+/** Resolves when the server has started, with its bootstrap objects. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const clock = options.clock ?? systemClock;
   const store = options.store ?? openMemoryStore({ clock });

@@ -35,7 +35,7 @@ function causeOf(error: unknown): string {
   const { code = '', address = '', port = 0, hostname = '' } = (error.cause ?? {}) as SocketFailure;
   if (code === 'ECONNREFUSED') return `dial tcp ${hostPort(address, port)}: connect: connection refused`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${hostname}: no such host`;
-  // The connection ended in good order, where an answer should have been.
+  // The connection was closed in good order before an answer.
   if (code === 'UND_ERR_SOCKET') return 'EOF';
   if (code === 'ECONNRESET') return 'connection reset by peer';
   if (UNTRUSTED.has(code)) {

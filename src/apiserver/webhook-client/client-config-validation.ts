@@ -7,7 +7,7 @@ import type { WebhookClientConfig, WebhookService } from './client-config.ts';
 
 const FORM = '; desired format: https://host[/path]';
 
-/** Errors of a client configuration, in apiserver's order: either URL or service, and that one as it has to be (`util/webhook`). */
+/** Errors of a client configuration, in apiserver's order: exactly one of URL and service, and the form of it (`util/webhook`). */
 export function validateClientConfig(config: WebhookClientConfig, path: string): FieldError[] {
   const { url, service } = config;
   if ((url === undefined) === (service === undefined)) {
@@ -16,7 +16,7 @@ export function validateClientConfig(config: WebhookClientConfig, path: string):
   return url === undefined ? validateService(service, `${path}.service`) : validateUrl(url, `${path}.url`);
 }
 
-/** Go's X509 key pair loading refuses a bundle without a certificate in it; an absent one means the system's. */
+/** Go's X509 key pair loading refuses a bundle without a certificate in it; an absent bundle means the system's authorities. */
 export function validateCaBundle(caBundle: string | undefined, path: string): FieldError[] {
   if (caBundle === undefined || caBundle === '') return [];
   const blocks = pemBlocks(Buffer.from(caBundle, 'base64').toString('latin1')).filter(
@@ -51,7 +51,7 @@ function validateUrl(text: string, path: string): FieldError[] {
   return errors;
 }
 
-/** RFC 3986 in parts, as written: the URL class would normalise the text that the error has to name. */
+/** The parts of a URL (RFC 3986) as written: the URL class would normalise the text that the error must name. */
 const URL_PARTS = /^(?:([A-Za-z][\w+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/;
 
 function partsOf(text: string) {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** Where a webhook is, as configurations of every kind say it (`WebhookClientConfig`). One of `url` and `service` is given. */
+/** The address of a webhook, in the form of all configurations (`WebhookClientConfig`). One of `url` and `service` is given. */
 export interface WebhookClientConfig {
   /** `https://host[:port]/path`. */
   readonly url?: string;
@@ -18,12 +18,12 @@ export interface WebhookService {
 
 const DEFAULT_SERVICE_PORT = 443;
 
-/** Where a call goes, before names are resolved. */
+/** The target of a call, before names are resolved. */
 export interface WebhookTarget {
   /** `host:port` as in the URL and the Host header. */
   readonly authority: string;
   readonly path: string;
-  /** The address of the URL itself, which is connected to as it is; absent for services, which are resolved. */
+  /** The address in the URL, to which calls connect directly; absent for services, which are resolved. */
   readonly server?: string;
   readonly service?: { readonly namespace: string; readonly name: string; readonly port: number };
   /** Name that the certificate of a service must have. */
@@ -32,8 +32,8 @@ export interface WebhookTarget {
 }
 
 /**
- * Returns where the webhook is. Undefined if neither URL nor service is given, or if the URL does not parse; a validated configuration has
- * a valid one.
+ * Returns the target of the webhook. Undefined if neither URL nor service is given, or if the URL does not parse; a validated configuration
+ * has a valid one.
  */
 export function webhookTarget({ url, service, caBundle }: WebhookClientConfig): WebhookTarget | undefined {
   const pem = Buffer.from(caBundle ?? '', 'base64').toString('utf8');

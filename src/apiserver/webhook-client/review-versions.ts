@@ -2,7 +2,7 @@ import { type FieldError, fieldInvalid } from '../../api/field-error.ts';
 import { isDns1035Label } from '../../api/validation/names.ts';
 import { repeatedIndexes } from '../../base/collections/repeated.ts';
 
-/** Versions of the review that a webhook says it knows: each once, and such that they could be one. */
+/** Checks the review versions of a webhook: each occurs once, and has the form of a version. */
 export function validateReviewVersionNames(versions: readonly string[], path: string): FieldError[] {
   const repeated = repeatedIndexes(versions);
   return versions.flatMap((version, index) => {

@@ -29,7 +29,7 @@ const named = { ports: [{ name: 'https', port: 443 }] };
 async function resolve(objects: Record<string, KubeObject>, port = 443): Promise<string> {
   const store = openMemoryStore({ clock: new FakeClock() });
   for (const [key, object] of Object.entries(objects)) await store.create(key, encodeStored(object));
-  // Always the last one.
+  // Always chooses the last endpoint.
   const resolver = new StoreServiceResolver({ store, random: { integer: (n) => n - 1 } });
   try {
     const { host, port: found } = await resolver.resolve('n', 's', port);

@@ -10,7 +10,7 @@ export interface ServiceAddress {
   readonly port: number;
 }
 
-/** Resolves the address at which the port of a service is reached at present. Rejects with a {@link WebhookCallError} if there is none. */
+/** Resolves the address at which the port of a service can be reached now. Rejects with a {@link WebhookCallError} if there is none. */
 export interface ServiceResolver {
   resolve(namespace: string, name: string, port: number): Promise<ServiceAddress>;
 }
@@ -18,14 +18,14 @@ export interface ServiceResolver {
 export interface StoreServiceResolverOptions {
   readonly store: Store;
   readonly random: Pick<Random, 'integer'>;
-  /** The first source: `<namespace>/<name>` to the address that stands for the whole service, with any port. */
+  /** The first source: maps `<namespace>/<name>` to the address of the whole service, with any port. */
   readonly hosts?: ReadonlyMap<string, ServiceAddress>;
 }
 
 const services = { group: '', resource: 'services', namespaced: true };
 const endpoints = { group: '', resource: 'endpoints', namespaced: true };
 const endpointSlices = { group: 'discovery.k8s.io', resource: 'endpointslices', namespaced: true };
-/** The most slices of one namespace that are read; later ones are not found. */
+/** Maximum number of slices of one namespace that are read; later ones are not found. */
 const MAX_SLICES = 1_000;
 
 interface Port {
@@ -51,8 +51,8 @@ interface Endpoints extends KubeObject {
 }
 
 /**
- * There is no network of pods here, so a service is reached where its EndpointSlices or Endpoints say, by its external name, or
- * where a host map says (API-358). One of several endpoints is taken by chance.
+ * There is no pod network here, so a service has the address of its EndpointSlices or Endpoints, its external name, or the address in a
+ * host map (API-358). One of several endpoints is chosen at random.
  */
 export class StoreServiceResolver implements ServiceResolver {
   readonly #options: StoreServiceResolverOptions;

@@ -2,7 +2,7 @@
  * The reason why a webhook gave no readable answer. `message` is the cause in Go's words; Kubernetes' own texts end with it.
  * - `service`: the service of the webhook cannot be resolved;
  * - `transport`: no connection, no TLS, or the connection broke;
- * - `timeout`: its time, or that of the request, is over;
+ * - `timeout`: the timeout of the call or of the request has expired;
  * - `status`: it answered with a failing HTTP status;
  * - `answer`: the answer is no review, or too large;
  * - `overload`: more calls wait than are allowed.

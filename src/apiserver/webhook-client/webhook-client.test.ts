@@ -8,7 +8,7 @@ import type { ServiceResolver } from './service-resolver.ts';
 import { WebhookCallError } from './webhook-call-error.ts';
 import { MAX_CALLS, MAX_WAITING_CALLS, type WebhookCall, WebhookClient } from './webhook-client.ts';
 
-/** The bounds of the client, over plain HTTP; `test/admission` proves the TLS part with real certificates. */
+/** Tests the limits of the client over plain HTTP; `test/admission` proves the TLS part with real certificates. */
 const nowhere: ServiceResolver = { resolve: () => Promise.reject(new WebhookCallError('service', 'no services here')) };
 const call: WebhookCall = { body: { hello: 1 }, timeoutMs: 5_000, announceTimeout: true, maxAnswerBytes: 1_000 };
 

@@ -21,23 +21,23 @@ export interface WebhookClientOptions {
 export interface WebhookCall {
   readonly body: unknown;
   readonly timeoutMs: number;
-  /** Passes the timeout to the webhook in its query; upstream does for admission and does not for conversion. */
+  /** Passes the timeout to the webhook in its query; upstream does so for admission but not for conversion. */
   readonly announceTimeout: boolean;
-  /** The largest answer; a larger one is an error. */
+  /** Maximum size of an answer; a larger one is an error. */
   readonly maxAnswerBytes: number;
 }
 
-/** Connections to as many webhooks are kept (apiserver's cache of clients). */
+/** Maximum number of webhooks to which connections are kept (apiserver's cache of clients). */
 const MAX_TARGETS = 200;
-/** Calls under way to one webhook; the next ones wait for their turn, within their time. */
+/** Maximum number of concurrent calls to one webhook; more calls wait, within their timeout. */
 export const MAX_CALLS = 64;
-/** Calls that wait for one webhook; one more fails at once. As many as writes may be in flight, and lists that convert. */
+/** Maximum number of calls that wait for one webhook; one more fails at once. It covers all writes in flight, and lists that convert. */
 export const MAX_WAITING_CALLS = 1_000;
 
 interface Connection {
   readonly transport: Transport;
   readonly turns: Semaphore;
-  /** Pushed out by newer ones: closed when its last call is done. */
+  /** `evicted`: newer targets replaced it, and it is closed after its last call. */
   state: 'kept' | 'evicted';
 }
 
@@ -45,7 +45,7 @@ function closeIfUnused({ transport, turns, state }: Connection): void {
   if (state === 'evicted' && turns.held === 0 && turns.waiting === 0) void transport.close();
 }
 
-/** Posts reviews to webhooks over HTTPS, with the trust their configuration gives. Connections are kept; nothing is ever cached. */
+/** Posts reviews to webhooks over HTTPS, with the authorities of their configuration. Keeps connections, and caches no answers. */
 export class WebhookClient {
   readonly #options: WebhookClientOptions;
   readonly #connections: Lru<string, Connection>;
@@ -61,7 +61,7 @@ export class WebhookClient {
     });
   }
 
-  /** Ends idle connections and calls under way. */
+  /** Ends idle connections and calls in progress. */
   close(): void {
     for (const [, { transport }] of this.#connections.entries()) void transport.close();
     this.#connections.clear();
@@ -126,7 +126,7 @@ export class WebhookClient {
       signal,
     };
     const response = await transport.send(request).catch((error: unknown) => {
-      // A kept connection that the webhook had closed already: nothing was answered, so it is asked on another one, once.
+      // The webhook had already closed the kept connection, so the call is repeated once on another one.
       if (error instanceof StaleConnection && !signal.aborted) return transport.send(request);
       throw error;
     });
@@ -143,7 +143,7 @@ interface Exchange {
   readonly signal: AbortSignal;
 }
 
-/** Stops reading where the limit is passed. */
+/** Stops reading when the limit is exceeded. */
 async function readBounded({ body }: HttpResponse, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

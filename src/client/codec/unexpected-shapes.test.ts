@@ -98,7 +98,7 @@ function pathsOf(node: unknown, path: Path = []): Path[] {
   return [path, ...Object.entries(node).flatMap(([key, child]) => pathsOf(child, [...path, key]))];
 }
 
-/** The text of the document with something else in one place; nothing at all for `absent`. */
+/** The text of the document with another value in one place; `absent` removes the value. */
 function textWith(document: unknown, path: Path, given: unknown, absent: boolean): string {
   const [first, ...rest] = path;
   if (first === undefined) return JSON.stringify(given);

@@ -57,7 +57,7 @@ describe.each([
   });
 
   it('leaves an event as it was delivered until the next push, wherever the stream is cut', () => {
-    // Much alike, so that the beginning of one fits over the one before it.
+    // Similar objects, so that the start of one fits over the previous one.
     const alike = fc.array(
       fc.record({
         type: fc.constantFrom(...types),
@@ -156,7 +156,7 @@ describe('protobuf events', () => {
     expect(told).toEqual([
       ...announced(0, 32),
       ...announced(32, 40),
-      // It began in the chunk before.
+      // This event began in the previous chunk.
       'n40',
       ...announced(41, 73),
       ...announced(73, 80),

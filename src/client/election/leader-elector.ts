@@ -52,8 +52,8 @@ export class LeaseLostError extends Error {
 }
 
 /**
- * Competes for a Lease and works while it holds it. At most one candidate works at any time, as long as no clock runs half as
- * fast again as another: it stops `renewDeadline` after it sent the last renewal that succeeded, and the others wait
+ * Competes for a Lease and works while it holds it. At most one candidate works at any time, as long as no clock runs 1.5 times as
+ * fast as another: it stops `renewDeadline` after it sent the last renewal that succeeded, and the others wait
  * `leaseDuration` after they saw it. States and transitions: SPEC.md, "Leader election".
  */
 export class LeaderElector {
@@ -145,7 +145,7 @@ export class LeaderElector {
       const lost = own.signal.reason instanceof LeaseLostError;
       this.#actUntil = Number.NEGATIVE_INFINITY;
       this.#status.set(0, { name });
-      // Only now, when nothing acts any more, may another candidate start.
+      // Another candidate may start only now, because nothing acts any more.
       if (!lost) await this.#release();
     }
     return own.signal.reason instanceof LeaseLostError ? 'lost' : 'ended';
@@ -160,7 +160,7 @@ export class LeaderElector {
       if (own.signal.aborted) return;
       if (attempt.attempt === 'heldByAnother') return lose(`${this.holder} holds it`);
       if (attempt.attempt !== 'held') continue;
-      // A decision from before another process led must not be carried out afterwards.
+      // A decision that is older than the leadership of another process must not be carried out.
       if (attempt.reason === 'expired' || attempt.reason === 'released') return lose('another one held it in between');
       extend(attempt.sentAt);
     }
@@ -238,7 +238,7 @@ export class LeaderElector {
     try {
       await release().catch(async (error: unknown) => {
         if (!isConflict(error)) throw error;
-        // A renewal that was cut off did arrive.
+        // The server received a renewal whose answer was cut off.
         await this.#read();
         await release();
       });

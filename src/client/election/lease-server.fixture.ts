@@ -54,7 +54,7 @@ export class LeaseServer {
 /** The connection between a candidate and the server: open, closed both ways, or closed for answers. */
 export class Wire {
   state: 'up' | 'cut' | 'answersLost' = 'up';
-  /** No answer passes until it settles. */
+  /** Answers wait until this promise settles. */
   answersHeld: Promise<void> = Promise.resolve();
 
   readonly intercept: Interceptor = async (request, next) => {

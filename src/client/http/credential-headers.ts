@@ -23,7 +23,7 @@ export function credentialCertificate(
 
 function orGivenUp<T>(wanted: Promise<T> | T, signal: AbortNotice | undefined): Promise<T> | T {
   if (!(wanted instanceof Promise)) return wanted;
-  // An aborted request does not wait for them.
+  // An aborted request does not wait for the credentials.
   return orAborted(wanted, signal, signal?.aborted === true ? abortedTransportError : givenUp);
 }
 

@@ -252,7 +252,7 @@ describe.each(Object.entries(protocols))('%s transport', (name, start) => {
     const { transport } = await start(() => undefined);
     const stop = new AbortController();
     const sent = transport.send(get('/never', { signal: stop.signal }));
-    // Before anything of the network can have happened.
+    // Before any network event can have happened.
     await Promise.resolve();
     stop.abort();
     await expect(sent).rejects.toMatchObject({ name: 'TransportError', code: 'aborted' });
@@ -560,7 +560,7 @@ describe('http1 transport', () => {
     const { body } = await transport.send(get('/x'));
     const reader = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
     await reader.next();
-    // 128 MB would be on their way if nobody held them back; the kernel's buffers take a few.
+    // Without back-pressure, 128 MB would be sent; the kernel's buffers take only a few.
     let before = -1;
     await expect.poll(() => before === (before = written), { interval: 50 }).toBe(true);
     expect(written).toBeLessThan(1000);
@@ -644,7 +644,7 @@ describe('http1 transport', () => {
       await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next();
       const hex = (end: number): string => `0100007F:${end.toString(16).toUpperCase().padStart(4, '0')}`;
       const ends = `${hex(connections[0]!.remotePort ?? 0)} ${hex(port)}`;
-      // Once everything is acknowledged its timer is the one that runs: kind 02, and hundredths of a second until it is over.
+      // Once everything is acknowledged, only the keep-alive timer runs: kind 02, and its remaining time in hundredths of a second.
       const timer = async () => {
         const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/));
         return lines.find(([, from, to]) => `${from} ${to}` === ends)?.[5]?.split(':') ?? [];
@@ -683,7 +683,7 @@ describe('http2 transport', () => {
     expect(await slow).toBe('late');
   });
 
-  /** A server that allows so many streams a session and sends the head of every watch, and a transport to it. */
+  /** A server that allows this many streams in a session and sends the head of every watch, and a transport to it. */
   const limited = async (maxConcurrentStreams: number) => {
     const clock = new FakeClock();
     const watches: ServerResponse[] = [];
@@ -723,7 +723,7 @@ describe('http2 transport', () => {
     const { clock, watches, connections, watch, transport } = await limited(2);
     const read = [watch(), watch(), watch()];
     await expect.poll(() => [watches.length, connections.length]).toEqual([3, 2]);
-    /** Twice half a minute passes, each until all pinged connections have answered. */
+    /** Advances half a minute twice, and waits each time until all pinged connections have answered. */
     const later = async (): Promise<boolean[]> => {
       for (let i = 0; i < 2; i++) {
         clock.advance(30_000);
@@ -868,7 +868,7 @@ describe('http2 transport', () => {
     );
     server.on('session', (session) => sessions.push(session));
     const backend = await listen(server);
-    // A proxy that can stop passing anything on, like a path that is broken in the middle.
+    // A proxy that can stop forwarding, like a path that is broken in the middle.
     const proxy = createTcpServer((client) => {
       const upstream = new (client.constructor as new () => Socket)().connect(backend.port, '127.0.0.1');
       client.on('data', (data) => void (silent || upstream.write(data)));
@@ -1049,7 +1049,7 @@ describe.each([
   });
 });
 
-/** Less than a connection may take to be made. */
+/** Less than the time that a connection may take to open. */
 const AT_ONCE_MS = 20_000;
 
 describe.each([

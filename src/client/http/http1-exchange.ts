@@ -12,7 +12,7 @@ const SMALL_BODY = 256 * 1024;
 /** A reused connection ended without any answer. The sender repeats a repeatable request. */
 export class StaleConnection extends TransportError {}
 
-/** The connection was opened anew before the request was sent, and the server's identity is not verified yet. Nothing was sent. */
+/** The connection was opened again before the request was sent, and the server's identity is not verified yet. Nothing was sent. */
 export class UngreetedConnection extends TransportError {}
 
 export interface Http1ExchangeOptions {
@@ -45,7 +45,7 @@ export class Http1Exchange implements Dispatcher.DispatchHandler, BodySource {
     options.signal?.addEventListener('abort', this, { once: true });
   }
 
-  /** The signal was aborted: it calls an object with this method as it does a function. */
+  /** Called when the signal is aborted, because its listener may be an object with this method. */
   handleEvent(): void {
     const { signal, reject } = this.#options;
     const error = abortedTransportError(signal!);
@@ -57,7 +57,7 @@ export class Http1Exchange implements Dispatcher.DispatchHandler, BodySource {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Nothing was written before this, and undici writes directly afterwards: it may have waited for a connection or a turn.
+    // The last check before undici writes: the request may have waited for a connection or a turn.
     const refused = this.#givenUp ?? this.#options.refusal?.();
     if (refused !== undefined) controller.abort(refused);
   }

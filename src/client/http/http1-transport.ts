@@ -155,7 +155,7 @@ class Http1Transport implements Transport {
       const connections = this.#connections!.to;
       const taken = isWatch(request) ? connections.takeForWatch() : connections.take(signal);
       const connection = taken instanceof Promise ? await this.#turn(taken, signal) : taken;
-      // A caller with a place no longer listens for it, and an abort may have freed the place.
+      // A caller with a place no longer waits for an abort, and the abort may already have freed the place.
       if (connection !== undefined && !connections.closed && signal?.aborted !== true) {
         if (greeting === undefined) return await this.#send(connection, message, request);
         try {

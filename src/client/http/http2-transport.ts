@@ -54,7 +54,7 @@ class Http2Transport implements Transport {
     return this.#sessions.close();
   }
 
-  /** Waiting requests share it, so it ends with the session, or after its own timeout. */
+  /** Waiting requests share the verification, so it ends with the session, or after its own timeout. */
   #greet(session: Http2Session, greeting: Greeting, credentials: HttpHeaders | undefined): Promise<void> {
     return session.greeted(greeting, () =>
       greeting.greet(async (request) => {
@@ -108,7 +108,7 @@ function exchange(
       const head = { status: headers[':status'] ?? 0, headers: incomingHeaders(headers) };
       const length = Number(headers['content-length'] ?? Number.NaN);
       if (length <= SMALL_BODY) {
-        // Before the last byte, the exchange counts as unanswered: an end in between rejects above.
+        // Until the last byte, the exchange counts as unanswered, so an earlier end rejects above.
         readAll(stream, length, (bytes) => {
           answered = true;
           session.heard();

@@ -20,7 +20,7 @@ async function listen(server: Server): Promise<number> {
   return port;
 }
 
-/** Answers with the version of HTTP that it was asked in. */
+/** Answers with the version of HTTP of the request. */
 function apiServer(): Promise<number> {
   const options = { key: serverKeyPem, cert: serverCertPem, allowHTTP1: true };
   return listen(createSecureServer(options, (request, response) => void response.end(request.httpVersion)));

@@ -8,7 +8,7 @@ import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
  */
 export interface Transport {
   send(request: HttpRequest): Promise<HttpResponse>;
-  /** Ends idle connections and aborts requests under way. */
+  /** Ends idle connections and aborts requests in progress. */
   close(): Promise<void>;
 }
 

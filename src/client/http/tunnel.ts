@@ -5,7 +5,7 @@ import { TransportError } from './transport.ts';
 export interface Tunnel {
   readonly proxy: URL;
   readonly target: URL;
-  /** Aborts it. */
+  /** Aborts the request. */
   readonly signal: AbortSignal;
 }
 

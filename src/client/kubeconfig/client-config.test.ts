@@ -5,7 +5,7 @@ import { KubeconfigError } from './kubeconfig.ts';
 import { caPem, clientCertPem, clientKeyPem, serverCertPem, serverKeyPem } from '../http/tls.fixture.ts';
 import type { KubeconfigIo, ProgramCall, ProgramResult } from './kubeconfig-io.ts';
 
-/** A world of files and one program. */
+/** An environment with files and one program. */
 function setUp(
   files: Record<string, string>,
   options: {
@@ -418,7 +418,7 @@ describe('exec', () => {
     const old = await credentials.headers();
     credentials.rejected?.(old);
     const issued = await credentials.headers();
-    // The answer to a request that was under way meanwhile.
+    // The answer to a request that was in progress meanwhile.
     credentials.rejected?.(old);
     expect([await credentials.headers(), runs.length]).toEqual([issued, 2]);
     credentials.rejected?.(issued);

@@ -60,7 +60,7 @@ class RecordingSink implements ReflectorSink {
     this.log.push(`failed ${error.name}`);
   };
 
-  /** The calls recorded since the last one. */
+  /** The calls that were recorded since the last read. */
   get news(): string[] {
     return this.log.splice(0);
   }

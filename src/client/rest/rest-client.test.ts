@@ -21,7 +21,7 @@ function json(status: number, value: unknown, headers: HttpResponse['headers'] =
   };
 }
 
-/** A client against a server that answers with `answers` in turn, the last one for ever. */
+/** A client of a server that sends `answers` in turn, and repeats the last one. */
 function setUp(answers: readonly (HttpResponse | HttpHandler)[], options: Partial<RestClientOptions> = {}) {
   const clock = new FakeClock();
   const seen: HttpRequest[] = [];

@@ -1,4 +1,4 @@
-/** Maximum of a server's `Retry-After`: a maintenance page asks for hours, and is over long before. */
+/** Maximum of a server's `Retry-After`: a maintenance page asks for hours, but ends much earlier. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 
 /** The wait in milliseconds for the server's number of seconds. */

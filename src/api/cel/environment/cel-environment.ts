@@ -93,7 +93,7 @@ export class CelProgram {
 
   /**
    * Values are plain JSON, or CEL values for types that JSON lacks. A getter is called only when the expression reads its property. Throws
-   * {@link CelEvaluationError}, or {@link CelBudgetExceededError} when the call or the budget has run out.
+   * {@link CelEvaluationError}, or {@link CelBudgetExceededError} when the cost of the call or the remaining budget is exceeded.
    */
   evaluate(variables: Readonly<Record<string, unknown>>, { budget }: CelEvaluationOptions): unknown {
     const { value, error, cost } = this.run(variables, budget.perCall);

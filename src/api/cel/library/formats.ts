@@ -16,7 +16,7 @@ export const formatType: CelType = opaqueType('kubernetes.NamedFormat');
 interface NamedFormat {
   /** The problems as texts; none if the value is valid. */
   readonly validate: (text: string) => readonly string[];
-  /** The length of the format's pattern for costs, also for a format without one. */
+  /** The pattern length that cost estimates use, also for a format without a pattern. */
   readonly patternSize: number;
 }
 

@@ -218,7 +218,7 @@ const order: CelFunctions = Object.fromEntries(
   ]),
 );
 
-/** Evaluated by the interpreter, which knows when not to; declared for their types. */
+/** Only declares these functions. The interpreter evaluates them, because it skips operands that are not needed. */
 const special: CelFunctions = {
   '_?_:_': [overload('conditional', { args: [bool, A, A], result: A })],
   '_&&_': [overload('logical_and', { args: [bool, bool], result: bool })],

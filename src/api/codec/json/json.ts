@@ -116,7 +116,7 @@ function countKeys(value: unknown): number {
   return keys;
 }
 
-/** An exponent of two digits, or more digits than the largest double has. Only such a number can exceed it. */
+/** An exponent of two digits, or more digits than the largest double has. Only such a number can be infinite. */
 const MAYBE_INFINITE = /\d[eE]\+?\d\d|\d{309}/;
 
 /** JSON.parse returns infinity for a number that no double holds, and JSON.stringify writes null for infinity. */

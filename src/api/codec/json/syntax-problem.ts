@@ -4,7 +4,7 @@ const END = 'unexpected end of JSON input';
 const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const ESCAPES: ReadonlySet<string> = new Set('bfnrt\\/"');
 
-/** The first byte that JSON does not allow, by the words of Go (`encoding/json`), which clients of kube-apiserver know. */
+/** Describes the first byte that JSON does not allow, in the words of Go (`encoding/json`), which clients of kube-apiserver know. */
 export function jsonSyntaxProblem(text: string): string {
   try {
     new SyntaxScanner(Buffer.from(text)).document();
@@ -12,13 +12,13 @@ export function jsonSyntaxProblem(text: string): string {
     if (error instanceof SyntaxProblem) return error.message;
     throw error;
   }
-  // Only texts that another parser refuses for its own reasons reach this line.
+  // Reached only for valid JSON that another parser refuses for reasons of its own.
   return END;
 }
 
 class SyntaxProblem extends Error {}
 
-/** Walks over a document without recursion, as deep as it may be. */
+/** Walks over a document of any depth without recursion. */
 class SyntaxScanner {
   readonly #bytes: Buffer;
   #at = 0;

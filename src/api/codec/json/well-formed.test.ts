@@ -10,7 +10,7 @@ describe('half a surrogate pair', () => {
     [String.raw`"\ud834\udd1e"`, '𝄞'],
     [String.raw`"\ud834\ud834\udd1e"`, '\ufffd𝄞'],
     [String.raw`"\ud834𝄞\uDD1E"`, '\ufffd𝄞\ufffd'],
-    // An escaped backslash, and no escape.
+    // The backslash is escaped, so no escape of a surrogate follows.
     [String.raw`"\\ud800"`, String.raw`\ud800`],
     [
       String.raw`{"\ud800k":[{"a":"\uDFFF"}],"n":1,"t":true,"z":null}`,

@@ -25,7 +25,7 @@ export class JsonMetadata {
   readonly #entries: number[] = [];
 
   /**
-   * Reads the object that begins at `start`. Returns `parse` if it does not have a form that can be copied; then nothing was read. The
+   * Reads the object that begins at `start`. Returns `parse`, and reads nothing, if the object has a form that cannot be copied. The
    * bytes must not change until {@link write}.
    */
   read(json: Uint8Array, start: number): 'read' | 'parse' {
@@ -275,7 +275,7 @@ export const PLACE_TEXT = 0;
 /** A time as a varint of seconds, in the form that {@link secondsOfJsonTime} reads. */
 export const PLACE_TIME = 1;
 export const PLACE_REVISION = 2;
-/** A number. It stands where another place has the start of its text. */
+/** A constant. Such a place holds the number instead of the start of a text. */
 export const PLACE_CONSTANT = 3;
 
 /** Numbers of the fields of ObjectMeta. */

@@ -85,8 +85,8 @@ export class MetadataColumns {
   }
 
   /**
-   * Completes `owners`. Most updates leave the references unchanged, and siblings have the same references; their bytes show both. So
-   * references are read only for callers that need them. Throws the errors of the reader.
+   * Completes `owners`. References are read only for callers that need them: most updates leave them unchanged, siblings have the same
+   * ones, and a comparison of bytes shows both. Throws the errors of the reader.
    */
   readOwners(): void {}
 
@@ -213,7 +213,7 @@ function mixRange(bytes: Uint8Array, start: number, end: number): void {
 /**
  * A hash of 53 bits over everything that makes an update relevant (COL-046): deletionTimestamp, the presence of the two finalizers, and the
  * owner references as a list. Equal states have equal hashes in every wire format. Different states collide with a probability of 2^-53, so
- * a monitor may drop an update by it (BETTER-4).
+ * a monitor may drop an update with an unchanged hash (BETTER-4).
  */
 export function changeHash(columns: MetadataColumns): number {
   const { bytes, owners } = columns;

@@ -47,11 +47,11 @@ interface Owner {
 
 const MANAGED_FIELDS = Buffer.from(',"managedFields":[');
 /**
- * If one of these stands behind the cut, the rest may matter. In managedFields the names have `f:` before them, and inside
- * a string the quotes would carry a backslash. `\\u` because an escape could spell a key.
+ * If one of these keys stands after the cut, the rest may matter. managedFields writes the names with `f:`, and inside
+ * a string the quotes would be escaped. `\\u` is included because an escape could spell a key.
  */
 const MATTERS = /"(?:ownerReferences|finalizers|deletionTimestamp)"|\\u/;
-/** The same for an object whose namespace does not precede the cut. */
+/** The same keys and `namespace`, for an object without a namespace before the cut. */
 const MATTERS_OR_NAMESPACE = /"(?:ownerReferences|finalizers|deletionTimestamp|namespace)"|\\u/;
 
 const NOTHING: readonly unknown[] = [];
@@ -92,10 +92,10 @@ export function readMetadataFromJson(columns: MetadataColumns, bytes: Uint8Array
 }
 
 /**
- * The `metadata` of the object. managedFields is most of the text, nothing here reads it, and a Go server writes it last, so the first
- * attempt parses only the text before it. This is exact: the byte pattern is a key (inside a string its quotes would be escaped), the
- * closed prefix must be JSON with everything that every object has, and no other key that matters may follow. Otherwise all of the text is
- * parsed.
+ * The `metadata` of the object. The first attempt parses only the text before managedFields, which are most of the text,
+ * are not needed here, and come last from a Go server. This is exact: the byte pattern is a key (inside a string its quotes would be
+ * escaped), the closed prefix must be JSON with everything that every object has, and no other key that matters may follow. Otherwise all
+ * of the text is parsed.
  */
 function parseMetadata(text: Buffer): Metadata {
   const cut = text.indexOf(MANAGED_FIELDS);
@@ -150,7 +150,7 @@ function readOwner(columns: MetadataColumns, owner: Owner): void {
     flagOf(owner.blockOwnerDeletion, 'blockOwnerDeletion', OWNER_HAS_BLOCK, OWNER_BLOCK);
 }
 
-/** Appends a text to the scratch buffer and returns its start. It ends at `used`. */
+/** Appends a text to the scratch buffer and returns its start. The text ends at `used`. */
 function append(value: unknown, field: string): number {
   if (value === undefined || value === null) return used;
   if (typeof value !== 'string') throw new MetadataJsonError(`metadata: ${field} is no string`);

@@ -87,7 +87,7 @@ function secondsOf(time: string | null | undefined): number {
   return seconds < 0 ? Number.NaN : seconds;
 }
 
-/** The same from an object that another decoder made. */
+/** The same facts from an object that another decoder read. */
 function expectedFacts(meta: ObjectMeta): Facts {
   const finalizers = meta.finalizers ?? [];
   const version = meta.resourceVersion ?? '';
@@ -113,7 +113,7 @@ function expectedFacts(meta: ObjectMeta): Facts {
   };
 }
 
-/** Any ObjectMeta, with the words that matter made likely. */
+/** A random ObjectMeta, in which the relevant words are likely. */
 function randomMeta(seed: number): ObjectMeta {
   const random = seededRandom(seed);
   const meta = typedObject(random, `${META_V1}.ObjectMeta`) as ObjectMeta;
@@ -142,7 +142,7 @@ const metas = fc.integer({ min: 0, max: 2 ** 31 - 1 }).map(randomMeta);
 const jsonOf = (metadata: object): Uint8Array =>
   Buffer.from(JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }));
 
-/** Reads in the middle of other bytes, as a chunk of a stream has them. */
+/** Reads from the middle of other bytes, as in a chunk of a stream. */
 function read(bytes: Uint8Array): MetadataReader {
   const around = Buffer.concat([Buffer.from('{"k8s'), bytes, Buffer.from('{}}')]);
   const reader = new MetadataReader();
@@ -231,7 +231,7 @@ describe('metadata reader', () => {
             );
           const whole = Buffer.concat(all.map((pieces) => field([0x0a], fieldsOf(pieces))));
           const bytes = Buffer.concat([whole, field([0x12], Buffer.alloc(200, 's'))]);
-          // Not the first byte, which identifies JSON.
+          // Damages any byte but the first, which identifies JSON.
           if (spoilt !== null) bytes[1 + (spoilt[0] % (bytes.length - 1))] = spoilt[1];
           let expected: Facts;
           try {
@@ -270,7 +270,7 @@ describe('metadata reader', () => {
           try {
             decoded = decodeTypedMessage(TYPE, damaged)['metadata'] as ObjectMeta;
           } catch {
-            // The decoder looks closer; all that is asked of the reader then is to come back.
+            // The decoder checks more than the reader, so the reader may also return.
           }
           try {
             reader.read(damaged, 0, damaged.length);

@@ -35,8 +35,7 @@ export class MetadataReader extends MetadataColumns {
   /**
    * Reads `bytes[start..end)`: JSON text if it begins with `{`, an enveloped object if it begins with `k8s\0`, otherwise the bare message
    * of an object, whose field 1 is the ObjectMeta for every kind (API-520). Returns whether the object
-   * has a uid; a bookmark has none. Throws {@link ProtobufError} or {@link MetadataJsonError}; the columns then hold
-   * nothing of use.
+   * has a uid; a bookmark has none. Throws {@link ProtobufError} or {@link MetadataJsonError}; the columns are then invalid.
    */
   read(bytes: Uint8Array, start: number, end: number): boolean {
     const hasUid = this.scan(bytes, start, end);
@@ -56,8 +55,8 @@ export class MetadataReader extends MetadataColumns {
   }
 
   /**
-   * The same up to managedFields, unless managedFields is the last field. The fields after it lie in another part of memory, so a caller
-   * with several objects can prefetch that memory for all of them. Only for protobuf.
+   * Like `scan`, but pauses after managedFields, unless it is the last field. The fields after it lie in another part of memory, so a
+   * caller with several objects can prefetch that memory for all of them. Only for protobuf.
    */
   scanHead(bytes: Uint8Array, start: number, end: number): 'paused' | 'done' {
     pausing = true;
@@ -171,7 +170,7 @@ function tagAt(end: number): number {
   return tag;
 }
 
-/** Reads a length and returns the end of the value; the cursor is at its start. */
+/** Reads a length and returns the end of the value. The cursor is then at the start of the value. */
 function delimited(end: number): number {
   const length = varint(end);
   if (length > end - at) throw new ProtobufError('unexpected EOF');

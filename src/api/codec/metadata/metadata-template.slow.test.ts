@@ -44,7 +44,7 @@ class Kept implements MetadataSource {
   }
 }
 
-/** Few lengths and places, so that many share a template; many contents. */
+/** Few lengths and positions, so that many objects share a template, but many contents. */
 const letters = (length: number) =>
   fc.string({ unit: fc.constantFrom('a', 'b', 'Z', '7', 'é'), minLength: length, maxLength: length });
 const name = fc.oneof(
@@ -201,7 +201,7 @@ describe('templates of metadata', () => {
     const source = { value: new Uint8Array(0), modRevision: 1 };
     let made = 0;
     for (let i = 1; i < 100; i++) {
-      // A message that depends on nothing; each of another length.
+      // A constant message. Each one has another length.
       if (templates.of(new Uint8Array(i), [3, i, 0, 0], source) !== undefined) made++;
     }
     expect(made).toBeGreaterThan(1);

@@ -15,8 +15,8 @@ const TIME_BYTES = 5;
 /**
  * The protobuf form of metadata without the parts that differ between objects. Objects of one origin (the Pods of a ReplicaSet, say) have
  * names, labels and fields of the same length at the same positions. So one copy of the template makes the message, a few more copies
- * insert the object's own texts, and nothing is parsed again. A template is assigned to an object only after it produced the right bytes;
- * the object's text does not change, so it always will.
+ * insert the object's own texts, and nothing is parsed again. A template is assigned to an object only after it produced the right bytes,
+ * and the text of an object never changes.
  */
 export class MetadataTemplate {
   readonly #message: Uint8Array;
@@ -104,7 +104,7 @@ export class MetadataTemplates {
     return this.#bytes;
   }
 
-  /** The template that makes `message`, which belongs to `source` and is not kept; undefined if there is none and no space for one. */
+  /** The template that makes the `message` of `source`. Does not keep `message`. Undefined if there is none and no space for one. */
   of(message: Uint8Array, places: readonly number[], source: TemplateSource): MetadataTemplate | undefined {
     if (message.length > LONGEST) return undefined;
     const hash = hashOf(places);

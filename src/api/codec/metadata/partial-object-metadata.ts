@@ -104,7 +104,7 @@ export function listFrame(
   return { head, tail };
 }
 
-/** The object that keeps the text of an object, with the facts that were found out about it. */
+/** The holder of an object's text, with facts that were derived from it. */
 export interface KeptText extends TemplateSource {
   /** How the text becomes an item of a list: by a template, or by the general encoder, with the length of the item. */
   listItem?: MetadataTemplate | number | undefined;
@@ -170,7 +170,10 @@ export function measureListItems(items: readonly MetadataSource[]): number {
 const templates = new MetadataTemplates();
 const places: number[] = [];
 
-/** Encodes the text as a list item, stores in its owner how, and passes the bytes on. They are valid only during that call. */
+/**
+ * Encodes the text as a list item, notes the method in the owner of the text, and passes the bytes to `use`. They are valid only during
+ * that call.
+ */
 function withListItem<T>(item: MetadataSource, use: (message: Uint8Array) => T): T {
   const metadata = item.metadataText();
   const kept = item.keptText();

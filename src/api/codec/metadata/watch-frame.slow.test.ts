@@ -87,7 +87,7 @@ describe('watch frames', () => {
               const { bytes, start, end } = reader;
               ranges.push(() => hex(bytes, start, end));
             }
-            // Another call changes nothing either.
+            // A second call also returns false.
             expect(reader.next()).toBe(false);
             for (const range of ranges) told.push(range());
           }

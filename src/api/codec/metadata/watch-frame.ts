@@ -46,7 +46,7 @@ function frameLength(bytes: Uint8Array, at: number): number {
  *     reader.push(chunk);
  *     while (reader.next()) use(reader.type, reader.bytes, reader.start, reader.end);
  *
- * The fields are those of the last event. The bytes of each event stay as they are until the next push, if the chunk does.
+ * The fields are those of the last event. The bytes of an event are valid until the next push, if the caller does not change the chunk.
  */
 export class WatchFrameReader {
   /** The event's type; see {@link WatchFrame}. */

@@ -124,7 +124,7 @@ export class MessageDecoder {
     });
   }
 
-  /** Messages stay slots, so that a second part can be merged into `before`; all other values are already JSON. */
+  /** Returns messages as slots, so that a second part can be merged into `before`, and all other values as JSON. */
   #value(plan: FieldPlan, tag: number, before: unknown, depth: number): unknown {
     expectWire(tag, wireOf(plan), plan.name);
     if (plan.value === 'message') {

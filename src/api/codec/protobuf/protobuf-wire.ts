@@ -89,7 +89,7 @@ export class WireReader {
     return tag;
   }
 
-  /** Reads the length of the value at the cursor and returns the end of the value; the cursor is at its start. */
+  /** Reads the length of the value at the cursor and returns the end of the value. The cursor is then at the start of the value. */
   delimited(): number {
     const length = this.varint();
     if (length < 0) throw new ProtobufError('negative length found during unmarshaling');

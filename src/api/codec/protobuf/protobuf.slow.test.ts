@@ -53,7 +53,7 @@ function fieldWithoutZeros(field: FieldInfo, value: unknown): unknown {
     return undefined;
   if (field.type === 'Quantity' && kept === '0') return undefined;
   if (field.type === 'IntOrString') return kept === 0 ? undefined : kept;
-  // An empty value of bytes is not the same as none, but JSON with omitempty cannot show the difference.
+  // Empty bytes differ from absent bytes, but JSON with omitempty cannot show the difference.
   return isScalarType(field.type) && (kept === '' || kept === 0 || kept === false) ? undefined : kept;
 }
 
@@ -78,7 +78,7 @@ describe('protobuf of every type', () => {
           const bytes = encodeTypedMessage(typeName, object);
           const back = decodeTypedMessage(typeName, bytes);
           expect(withoutZeros(typeName, back)).toEqual(withoutZeros(typeName, object));
-          // The form Go would print is a fixed point.
+          // Encoding the decoded object again gives the same bytes.
           expect(hex(encodeTypedMessage(typeName, back))).toBe(hex(bytes));
         }),
         { numRuns: 8 },

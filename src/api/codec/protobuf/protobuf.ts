@@ -27,7 +27,7 @@ function encode(write: () => void): Uint8Array {
 function planOfType(typeName: string): MessagePlan {
   const plan = planOf(typeName);
   if (plan === undefined) throw new ProtobufError(`no type ${typeName}`);
-  // The Go types of tables have no protobuf tags.
+  // The Go types of Table have no protobuf tags.
   if (HAS_NO_MESSAGE.has(typeName)) {
     throw new ProtobufError(`${typeName} can not be encoded as a protocol buffer`);
   }

@@ -10,7 +10,7 @@ import { MAX_JSON_DEPTH } from '../json/json.ts';
  * Go's parser stops at a comparable size.
  */
 const MAX_YAML_VALUES = 100_000;
-/** Maximum number of reported repeated keys, because aliases can repeat a repetition as often as there may be values. */
+/** Maximum number of reported repeated keys, because aliases can multiply one repeated key many times. */
 const MAX_REPEATED_KEYS = 1000;
 
 interface Conversion {

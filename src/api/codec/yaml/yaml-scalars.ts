@@ -69,7 +69,7 @@ export const GO_YAML_SCALARS: readonly ScalarTag[] = [
     default: true,
     tag: 'tag:yaml.org,2002:float',
     test: NOT_FINITE,
-    // JSON has no such number, so the converter refuses it in Go's words.
+    // JSON has neither NaN nor infinity, so the converter refuses them in Go's words.
     resolve: (text) => (/n$/i.test(text) ? Number.NaN : text.startsWith('-') ? -Infinity : Infinity),
     stringify: printNumber,
   },

@@ -31,7 +31,7 @@ export function objectMetaCelType(name: string): CelType {
   return builtinCelType(`${META_V1}.ObjectMeta`, name);
 }
 
-/** `above` has the enclosing structs. A struct that contains itself is not entered again. */
+/** `above` contains the enclosing structs. A struct that contains itself is not entered again. */
 function structType(typeName: string, name: string, above: ReadonlySet<string>): CelType {
   if (above.has(typeName)) return celTypes.dyn;
   const within = new Set([...above, typeName]);

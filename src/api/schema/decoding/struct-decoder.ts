@@ -43,7 +43,7 @@ const ZERO_SCALARS: Readonly<Record<string, string | number | boolean>> = {
 };
 const ZERO_QUANTITY = '0';
 
-/** Compiled on first use. Types may refer to each other in cycles (JSONSchemaProps), so entries are looked up late. */
+/** Compiled on first use. Types may refer to each other in cycles (JSONSchemaProps), so entries are looked up on use. */
 const structs = new Map<string, readonly FieldDecoder[]>();
 
 /** Decodes an object into the fields of a type, in declaration order; other keys are dropped and reported. */

@@ -2,7 +2,7 @@ import { formatQuantity, parseQuantity, roundUpToMilli } from '../../quantity.ts
 import type { Fields } from '../fields/defaults-fields.ts';
 import { objectAt, setIfUnset } from '../fields/defaults-fields.ts';
 
-/** Whole numbers with a suffix from a thousandth up need no rounding, and most amounts have this form. */
+/** Whole numbers whose suffix is a thousandth or more need no rounding, and most amounts have this form. */
 const NOTHING_TO_ROUND = /^\d+(?:[mkMGTPE]|[KMGTPE]i)?$/;
 
 /** Defaults a map of resource names to amounts, in place. */

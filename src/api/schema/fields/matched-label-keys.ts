@@ -4,8 +4,8 @@ import type { Fields } from './defaults-fields.ts';
 import { listOfTextsAt, objectAt, objectsAt, textAt } from './defaults-fields.ts';
 
 /**
- * Finds keys of `matchLabelKeys` that the label selector also has. Each key became one requirement of the selector when the pod was
- * created, so only a second requirement existed before. `path` is the path of the finding.
+ * Finds keys of `matchLabelKeys` that the label selector also has. The creation of the pod added one requirement for each key,
+ * so only a second one was in the selector before. `path` is the path of the finding.
  */
 export function validateKeysOnce(owner: Fields, path: string): FieldError[] {
   const keys = listOfTextsAt(owner, 'matchLabelKeys');

@@ -196,7 +196,7 @@ export function validateCronJobOnCreate(cronJob: Fields): FieldError[] {
   return [...errors, fieldInvalid('metadata.name', name, `must be no more than ${MAX_CRON_JOB_NAME} characters`)];
 }
 
-/** Databases of time zones differ: one that was known once stays. */
+/** Databases of time zones differ, so a time zone that is stored stays valid. */
 export function validateCronJobUpdate(next: Fields, previous: Fields): FieldError[] {
   const before = objectAt(previous, 'spec')?.['timeZone'];
   return objectAt(next, 'spec')?.['timeZone'] === before ? [] : validateTimeZone(next);

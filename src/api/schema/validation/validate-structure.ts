@@ -62,7 +62,7 @@ interface FieldCheck {
   readonly nested: string | undefined;
 }
 
-/** The fields to check, by type. Types may refer to each other in cycles, so entries are created late. */
+/** The fields to check, by type. Types may refer to each other in cycles, so entries are created on use. */
 const checks = new Map<string, readonly FieldCheck[]>();
 const hasChecks = new Map<string, boolean>();
 

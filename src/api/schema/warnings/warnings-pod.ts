@@ -39,7 +39,7 @@ const SECCOMP_OF_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/';
 const USE_SECCOMP_FIELD = 'non-functional in v1.27+; use the "seccompProfile" field instead';
 
 /**
- * Warnings about settings of a pod (`path` empty) or pod template (`spec.template`) that work, but hardly as intended: api/pod
+ * Warnings about settings of a pod (`path` empty) or pod template (`spec.template`) that are valid but probably not intended: api/pod
  * `warningsForPodSpecAndMeta`. Not checked: overlapping paths in projected volumes, addresses in unusual notation, AppArmor.
  */
 export function podWarnings(pod: Fields | undefined, path = ''): string[] {

@@ -21,7 +21,7 @@ export function portWarnings(containers: readonly PlacedContainer[]): string[] {
 }
 
 /**
- * Maximum number of ports of one number and protocol that are compared, and of reported overlaps. Comparing all pairs of some thousands
+ * Maximum number of compared ports with the same number and protocol, and of reported overlaps. Comparing all pairs of some thousands
  * would block the server, and no answer has space for them.
  */
 const MOST = 100;

@@ -2,7 +2,7 @@ import { pemBlocks } from '../../formats/pem.ts';
 import type { Fields } from '../fields/defaults-fields.ts';
 import { objectAt } from '../fields/defaults-fields.ts';
 
-/** A TLS Secret whose data is no certificate or no key, in the words of Go's `tls.X509KeyPair`, by which kube-apiserver warns. */
+/** Warns about a TLS Secret without a valid certificate or key, in the words of Go's `tls.X509KeyPair`, as kube-apiserver does. */
 export function secretWarnings(secret: Fields): string[] {
   if (secret['type'] !== 'kubernetes.io/tls') return [];
   const data = objectAt(secret, 'data');

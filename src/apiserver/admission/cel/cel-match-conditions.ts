@@ -32,7 +32,8 @@ export function compileConditions(
 }
 
 /**
- * One false condition excludes the request, whatever the others are. Only if none is false does an error count (`webhook/matchconditions`).
+ * One false condition excludes the request, whatever the others are. An error counts only if no condition is false
+ * (`webhook/matchconditions`).
  */
 export function evaluateConditions(
   conditions: readonly CompiledCondition[],

@@ -1,7 +1,7 @@
 import type { Authorizer } from '../../authorization/authorizer.ts';
 import type { MatchConditions } from '../webhook/match-conditions.ts';
 
-/** The same, but loads the expression engine with the first condition. */
+/** Match conditions that load the expression engine with the first condition. */
 export function lazyMatchConditions(authorizer: Authorizer): MatchConditions {
   let loading: Promise<MatchConditions> | undefined;
   const load = async (): Promise<MatchConditions> => {

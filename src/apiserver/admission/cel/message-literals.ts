@@ -19,7 +19,7 @@ const CONSTRUCTOR = '__new__';
 const TOKEN =
   /[rRbB]{0,2}(?:"""[\s\S]*?"""|'''[\s\S]*?''')|[bB]?[rR][bB]?(?:"[^"\n]*"|'[^'\n]*')|[bB]?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\/\/[^\n]*|[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*|\s+|[\s\S]/g;
 
-/** The innermost open construct: a literal, between its fields or in a field's value, or another construct. */
+/** The innermost open construct: a literal (`fields` between two fields, `value` inside a field's value), or another one. */
 type Bracket = 'fields' | 'value' | 'other';
 
 export function rewriteMessages(source: string): RewrittenExpression {

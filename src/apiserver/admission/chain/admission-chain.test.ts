@@ -52,7 +52,7 @@ describe('the chain', () => {
     expect(asked).toEqual(['admit a', 'admit b', 'validate a']);
     asked.length = 0;
     const early = new AdmissionChain([plugin('a', 'admit'), plugin('b')]);
-    // Nobody was waited for, so the refusal comes at once.
+    // No plug-in had to wait, so the chain throws the refusal synchronously.
     expect(() => early.admitAndValidate(attributes({}))).toThrow('a');
     expect(asked).toEqual(['admit a']);
   });

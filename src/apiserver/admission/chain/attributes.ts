@@ -7,7 +7,7 @@ import type { Reinvocation } from './reinvocation.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** Facts about the kinds around a request, for plug-ins that use other versions (apiserver `ObjectInterfaces`). */
+/** Facts about the kinds of a request, for plug-ins that use other versions (apiserver `ObjectInterfaces`). */
 export interface ObjectInterfaces {
   /** The other served resources with the same stored objects, in serving order (matchPolicy Equivalent). */
   equivalents(): readonly ResourceInfo[];

@@ -17,7 +17,7 @@ export class Reinvocation {
     this.#wanted = true;
   }
 
-  /** True if the second run is due. It has then begun. */
+  /** Begins the second run and returns true, if one is due. */
   begin(): boolean {
     if (this.#round === 'second' || !this.#wanted) return false;
     this.#round = 'second';

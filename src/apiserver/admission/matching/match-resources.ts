@@ -24,7 +24,7 @@ export interface MatchResourcesSource {
   readonly objectSelector?: LabelSelectorObject;
 }
 
-/** The form in which a request is sent: the resource and kind that a rule named. */
+/** The form in which a request is sent: the resource and kind that the matching rule names. */
 export interface Invocation {
   readonly resource: GroupVersionResource;
   readonly subresource: string;
@@ -44,8 +44,9 @@ function selectorOf(selector: LabelSelectorObject | undefined): LabelSelector {
 }
 
 /**
- * The form in which a request matches; undefined if it does not match. Selectors are evaluated after the rules, upstream before them. The
- * result is the same, except that labels are read only if they matter. Throws a 404 if the namespace is gone.
+ * The form in which a request matches; undefined if it does not match. Selectors are evaluated after the rules,
+ * so that labels are read only if they matter. The result is the same as upstream, which evaluates selectors first. Throws a 404 if the
+ * namespace is gone.
  */
 export async function matchRequest(
   match: MatchResources,

@@ -36,7 +36,7 @@ const as = (user: string, method: string, path: string, body?: unknown): Promise
     ...(body === undefined ? {} : { body: method === 'PATCH' ? JSON.stringify(body) : body }),
   });
 
-/** Beside writing approval and status. */
+/** The rights of ann, in addition to writing approval and status. */
 async function annMay(verb: string, ...signers: string[]): Promise<void> {
   const rules = [
     {

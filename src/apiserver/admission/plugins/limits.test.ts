@@ -60,7 +60,7 @@ describe('LimitRanger', () => {
       'minimum cpu usage per Container is 200m, but request is 100m',
     ],
     [{ limits: { memory: '2Gi' } }, 'maximum memory usage per Container is 1Gi, but limit is 2Gi'],
-    // The range's default limit comes first, and a request above its limit is no valid pod.
+    // The default limit of the range is set first, and a request above it makes the pod invalid.
     [{ requests: { memory: '2Gi' } }, 422],
     [{ limits: { memory: '512Mi' } }, 201],
     // A range has its own defaults for the resources that it limits.

@@ -85,7 +85,7 @@ describe('OwnerReferencesPermissionEnforcement', () => {
     expect(told(await changed(name))).toBe(cannotDelete(name));
     expect(told(await changed(name, reference({ controller: true })))).toBe(cannotDelete(name));
     expect(told(await changed(name, reference(), reference({ uid: '2-2' })))).toBe(cannotDelete(name));
-    // The same once more, and everything else, is no change of owners.
+    // The same reference again, and a change of any other field, change no owner.
     expect(told(await changed(name, reference()))).toBe(200);
     expect(told(await as('ann', 'PATCH', `${maps}/${name}`, { data: { a: 'b' } }))).toBe(200);
     const stored = await as('root', 'GET', `${maps}/${name}`);
@@ -116,14 +116,14 @@ describe('OwnerReferencesPermissionEnforcement', () => {
     await grant({ ...rule('apps', 'deployments/finalizers', 'update'), resourceNames: ['owner'] });
     expect(told(await created(one, blocking))).toBe(201);
     await grant(rule('', 'configmaps', 'delete'));
-    // It blocks already.
+    // The reference blocks already.
     expect(told(await changed(one, { ...blocking, controller: true }))).toBe(200);
     await created(two, reference());
     expect(told(await changed(two, blocking))).toBe(cannotBlock(two));
     expect(told(await changed(two, reference(), reference({ uid: '3-3', blockOwnerDeletion: true })))).toBe(
       cannotBlock(two),
     );
-    // Not to hold back any more needs no more than deleting.
+    // A reference that stops blocking needs only the right to delete.
     expect(told(await changed(one, reference({ blockOwnerDeletion: false })))).toBe(200);
     expect(told(await changed(one, blocking))).toBe(cannotBlock(one));
     expect(told(await created(three, reference(), reference({ uid: '4-4', blockOwnerDeletion: true })))).toBe(

@@ -165,7 +165,7 @@ function endsDifferently(next: KubeObject, previous: KubeObject): boolean {
   return ends(next) !== ends(previous);
 }
 
-/** Its status counts, which the controller makes: a quota it has not seen yet limits nothing. */
+/** Reads the status, which the quota controller writes: a quota without a status limits nothing yet. */
 function quotaOf({ metadata, spec, status }: KubeObject): Quota {
   const { hard, used } = (status ?? {}) as { hard?: unknown; used?: unknown };
   return {

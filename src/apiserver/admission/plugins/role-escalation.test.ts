@@ -77,7 +77,7 @@ describe('roles', () => {
     const resource = path.split('/').at(-1) ?? '';
     expect([refused.status, refused.json.message]).toEqual([403, `${resource}.${GROUP} "${other}" ${REFUSED}`]);
     expect((await as('root', 'GET', `${path}/${other}`)).status).toBe(404);
-    // Nor by an update or a patch of one's own.
+    // An update or a patch of ann's own role is refused, too.
     const put = await as('ann', 'PUT', `${path}/${name}`, role(kind, name, [rule('secrets', 'get')]));
     const patch = await as('ann', 'PATCH', `${path}/${name}`, { rules: [rule('secrets', 'get')] });
     expect([put.status, patch.status]).toEqual([403, 403]);
@@ -142,7 +142,7 @@ describe('bindings', () => {
     expect((await as('ann', 'POST', path, binding(kind, names[0], held))).status).toBe(201);
     const refused = await as('ann', 'POST', path, binding(kind, names[1], more));
     expect(refused.json.message).toBe(`${path.split('/').at(-1) ?? ''}.${GROUP} "${names[1]}" ${REFUSED}`);
-    // Another subject makes it a new gift.
+    // Another subject means that the rights are granted again.
     await as('root', 'POST', path, binding(kind, names[2], more));
     const subjects = [{ kind: 'User', apiGroup: GROUP, name: 'ann' }];
     expect((await as('ann', 'PATCH', `${path}/${names[2]}`, { subjects })).status).toBe(403);

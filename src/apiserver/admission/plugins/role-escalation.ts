@@ -25,8 +25,8 @@ const checks: Readonly<Record<string, Check>> = {
 
 /**
  * Prevents users from granting more rights than they have (API-375, upstream `pkg/registry/rbac/.../policybased`). The writer of a role
- * must hold its rights or have `escalate` on it; the writer of a binding must hold the granted rights or have `bind` on the role. Upstream
- * it is part of these resources; here it is the last mutating plug-in, which checks what will be stored.
+ * must hold its rights or have `escalate` on it; the writer of a binding must hold the granted rights or have `bind` on the role. Upstream,
+ * the check is part of these resources; here it is the last mutating plug-in, which checks what will be stored.
  */
 export class RoleEscalation implements AdmissionPlugin {
   readonly name = 'RoleEscalation';

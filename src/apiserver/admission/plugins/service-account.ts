@@ -114,7 +114,7 @@ export class ServiceAccount implements AdmissionPlugin {
     });
   }
 
-  /** Without a wait if the account is known, which is nearly always. */
+  /** Does not wait if the account is known, which is nearly always. */
   #withAccount(
     attributes: AdmissionAttributes,
     spec: PodSpec,

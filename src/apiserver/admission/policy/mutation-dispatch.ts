@@ -67,7 +67,7 @@ export class MutationDispatch {
     }
   }
 
-  /** The failure as a text. */
+  /** Returns the failure as a text. */
   async #applyWith(params: KubeObject | null, applied: Applying): Promise<string | undefined> {
     const { attributes, bound, binding, invocation, object, again } = applied;
     const { interfaces, reinvocation, kind } = attributes;

@@ -37,8 +37,8 @@ export interface ParamQuery {
 }
 
 /**
- * The parameters of a policy, which is evaluated once for each, or null if it has none (`policy/generic.CollectParams`). They are read from
- * the store, so a parameter takes effect with the next request.
+ * The parameters of a policy, or null if it has none (`policy/generic.CollectParams`). The policy is evaluated once for each. They are read
+ * from the store, so a parameter takes effect with the next request.
  */
 export async function collectParams({ resource, ref, namespace }: ParamQuery): Promise<readonly (KubeObject | null)[]> {
   if (resource === undefined || ref === undefined) return [null];

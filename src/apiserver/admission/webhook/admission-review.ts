@@ -83,7 +83,7 @@ export interface ReviewPatch {
 /** The answer of a webhook. */
 export interface ReviewResponse {
   readonly allowed: boolean;
-  /** Why not. */
+  /** The reason for a denial. */
   readonly result?: ReviewResult;
   /** Absent if the webhook changes nothing. */
   readonly patch?: ReviewPatch;

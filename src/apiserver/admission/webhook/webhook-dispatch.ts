@@ -170,7 +170,7 @@ export class WebhookDispatch {
       answer = await client.post(hook.clientConfig, { body, ...limits });
     } catch (error) {
       if (!(error instanceof WebhookCallError)) throw error;
-      // The webhook had all the time that the request had left. A timer may fire early, so the clock does not prove it.
+      // The webhook's timeout was the rest of the request's. The clock cannot prove this, because a timer may fire early.
       const requestIsOver = error.failure === 'timeout' && timeoutMs === left;
       if (requestIsOver && hook.failurePolicy === 'Ignore') throw expired();
       throw callFailed(hook.name, `failed to call webhook: ${error.message}`);

@@ -20,11 +20,11 @@ const verbWords: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Roles out of a table. A line at the margin begins a role:
+ * Parses roles from a table. A line at the margin begins a role:
  *
  *     [namespace/]name [aggregate-to-x …] [aggregates aggregate-to-x …]
  *
- * (labels by which others aggregate it; labels of those it aggregates). The indented lines after it are its rules:
+ * (the labels by which other roles aggregate it; the labels of the roles that it aggregates). The indented lines after it are its rules:
  *
  *     verbs groups resources [names]
  *     verbs url paths

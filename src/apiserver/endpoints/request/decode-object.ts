@@ -162,7 +162,7 @@ function comparePaths(a: string, b: string): number {
   return one < other ? -1 : 1;
 }
 
-/** The position between `ports` and `[0]`, or a dot. */
+/** Splits a path at dots, and between `ports` and `[0]`. */
 const PATH_STEP = /\.|(?=\[)/;
 
 export function strictFindings(unknownFields: readonly string[], duplicates: readonly string[]): string[] {

@@ -55,7 +55,7 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   };
 }
 
-/** kube-apiserver says where it was of the two patches that any kind can have. */
+/** kube-apiserver names the failed step only for the two patch types that every kind supports. */
 function prefixOf(contentType: string): string {
   return contentType === STRATEGIC_MERGE_PATCH ? '' : 'error decoding patch: ';
 }

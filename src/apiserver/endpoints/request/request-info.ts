@@ -167,7 +167,7 @@ function nameFromFieldSelector(verb: RequestVerb, query: URLSearchParams): strin
   try {
     name = parseFieldSelector(selector).exact('metadata.name') ?? '';
   } catch {
-    // Returns no name here; a user who may list gets the reason from the list itself.
+    // Returns no name: a user who may list gets the error of the selector from the list.
     return '';
   }
   return isPathSegmentName(name).length === 0 ? name : '';

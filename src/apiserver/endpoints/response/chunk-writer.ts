@@ -8,8 +8,8 @@ const FIRST = 4 * 1024;
 const FEW = 64;
 
 /**
- * Collects pieces into chunks with one copy each. A body below one chunk takes at most four times its size in memory; of a longer one, at
- * most one chunk is held, and one longer piece.
+ * Collects pieces into chunks with one copy each. A body below one chunk takes at most four times its size in memory; of a longer body, it
+ * holds at most one chunk and one longer piece.
  */
 export class ChunkWriter {
   #chunk: Buffer = Buffer.allocUnsafeSlow(FIRST);

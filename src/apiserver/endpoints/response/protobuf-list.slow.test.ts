@@ -72,7 +72,7 @@ describe('a list in protobuf', () => {
       expect(Buffer.concat(pieces).equals(expected)).toBe(true);
       times.push(pieces.length);
     }
-    // Encoded to be measured, and kept; then in batches, one after the other.
+    // Encoded once to be measured, and kept; then encoded in batches.
     expect(times).toEqual([1, Math.ceil(5_000 / 256) + 2]);
   });
 

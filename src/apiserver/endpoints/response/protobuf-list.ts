@@ -28,7 +28,7 @@ export interface ListEncoding {
   encode(items: readonly ServedObject[]): Uint8Array;
   /** The number of bytes that {@link encode} would produce. */
   measure(items: readonly ServedObject[]): number;
-  /** The same if it is known without work. */
+  /** The same number, if it is known without encoding. */
   knownLength(items: readonly ServedObject[]): number | undefined;
 }
 

@@ -45,8 +45,8 @@ function servedOf(resource: ResourceStore): (event: CacheEvent) => ServedObject 
 }
 
 /**
- * The key of metadata among the bytes of an event. Versions share events, and fields that one version lacks are in its annotations, so only
- * metadata that is served as stored is certainly the same in all versions.
+ * The key of the bytes of an event's metadata. All versions share events, but a version may keep fields that it lacks in annotations, so
+ * only metadata that is served as stored is the same in all versions.
  */
 function metadataName({ resource, info }: ResourceScope): string {
   return resource.servesStoredBytes ? 'metadata' : `metadata ${apiVersionOf(info)}`;

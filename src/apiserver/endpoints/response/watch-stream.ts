@@ -22,8 +22,8 @@ export interface WatchStreamOptions {
 }
 
 /**
- * The body of a watch. It waits for the cache, a bookmark or the end, whichever comes first. One reader pulls it. Events that are not
- * pulled stay in the cache's shared ring, so a slow reader has no buffer here.
+ * The body of a watch. It waits for the cache, a bookmark or the end of the watch, whichever comes first. One reader pulls it. Events that
+ * are not pulled stay in the cache's shared ring, so a slow reader has no buffer here.
  */
 export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   readonly #options: WatchStreamOptions;
@@ -104,7 +104,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
         return step;
       }
       this.#ask();
-      // The step may already be resolved, which a turn of the microtask queue shows.
+      // Waits one turn of the microtask queue, because the step may already be resolved.
       if (due.timeout || due.bookmark) {
         await Promise.resolve();
         if (this.#due.step !== undefined) continue;

@@ -29,7 +29,7 @@ export async function handleUpdate(scope: ResourceScope): Promise<HttpResponse> 
   return writeObject(scope, result.outcome === 'created' ? 201 : 200, result.object);
 }
 
-/** Subresources of the object's own kind whose strategy picks their part; all others stand for the status. */
+/** Subresources of the object's own kind whose strategy picks their part; all others write the status. */
 const ownParts: ReadonlySet<string> = new Set(['approval', 'ephemeralcontainers', 'resize']);
 
 export function updatedPart({ subresource }: ResourceScope): Pick<UpdateRequest, 'subresource' | 'part'> {
@@ -37,7 +37,7 @@ export function updatedPart({ subresource }: ResourceScope): Pick<UpdateRequest,
   return { subresource: subresource.name, part: ownParts.has(subresource.name) ? 'whole' : 'status' };
 }
 
-/** An update is usually applied once. After a lost race it is decoded again, so nothing is copied in advance. */
+/** Copies nothing in advance, because an update is usually applied once; after a conflict it is decoded again. */
 export function freshCopies(first: KubeObject, decodeAgain: () => Promise<KubeObject>): UpdateRequest['next'] {
   let ready: KubeObject | undefined = first;
   return () => {

@@ -25,7 +25,7 @@ const MAX_TIMEOUT_S = 2 * 24 * 3600;
 const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 
-/** Section 7. */
+/** A watch of a collection or, by the deprecated prefix, of one object. */
 export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
   const { resource, context, namespace, name } = scope;
   const { random, clock } = resource.environment;

@@ -6,7 +6,7 @@ export const TYPE_META_FIELDS = {
   kind: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${CONVENTIONS}#types-kinds`,
 } as const;
 
-/** Fields of that name in any type that has no own words for it. */
+/** Descriptions for fields of these names, in types that have none of their own. */
 export const COMMON_FIELDS = {
   apiVersion: 'Group and version of the API the object is written in, such as apps/v1.',
   conditions: 'Conditions of the object at present.',

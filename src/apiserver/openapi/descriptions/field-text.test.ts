@@ -16,7 +16,7 @@ const entries = Object.entries(FIELD_TEXTS).flatMap(([key, texts]) =>
   Object.entries(texts).map(([field, text]) => ({ key, field, text })),
 );
 
-/** Matches a description that says no more than the type that stands beside it, or than the name of the field. */
+/** Matches a description that only repeats the type or the name of the field. */
 const CONTENTLESS =
   /^(?:Required\.\s*)?(?:Text|True or false|Whole number|Number|Bytes|Time|Any object|(?:List|Map|Object)(?: of .*)?)\.$/;
 const words = (text: string): string => text.replaceAll(/[^a-zA-Z]/g, '').toLowerCase();

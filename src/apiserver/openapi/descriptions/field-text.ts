@@ -45,7 +45,7 @@ export function fieldText(typeName: string, { name, type }: FieldInfo): string |
   return ofCondition ?? wordsOf(COMMON_FIELDS, name);
 }
 
-/** Kinds begin with the two fields that say so; references have one of them, or have them in another order. */
+/** Kinds begin with `kind` and `apiVersion`; references have only one of these fields, or the other order. */
 function isKind(typeName: string): boolean {
   const [first, second] = typeInfo(typeName)?.fields ?? [];
   return first?.name === 'kind' && second?.name === 'apiVersion';

@@ -23,8 +23,8 @@ export interface ObjectSchema {
   /** The schema for server-side apply; absent if it comes from the type table, or is unknown. */
   readonly typeSchema?: TypeSchema;
   /**
-   * Throws a 400 for values of the wrong type. Nulls in fields that are not nullable count as unset and are dropped. With `kept`, those of
-   * a custom resource stay for validation to refuse, as for an apply.
+   * Throws a 400 for values of the wrong type. Nulls in fields that are not nullable count as unset and are dropped. With `kept`, such
+   * nulls of a custom resource stay, so that validation refuses them, as for an apply.
    */
   decode(object: KubeObject, nulls?: 'kept'): DecodedObject;
   applyDefaults(object: KubeObject): void;
@@ -34,7 +34,7 @@ export interface ObjectSchema {
 
 type SchemaKind = Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'typeName'>;
 
-/** The schema of a built-in kind, from the type table, or of a custom resource without one, which allows everything beside metadata. */
+/** The schema of a built-in kind, from the type table, or of a custom resource without one, which allows any field beside metadata. */
 export function objectSchema({ group, version, kind, typeName }: SchemaKind): ObjectSchema {
   if (typeName === undefined) {
     const decode = (object: KubeObject): DecodedObject => openDecode(object, { kind, version });

@@ -23,7 +23,7 @@ export interface ServedObject {
   deletionMetadata(): DeletionMetadata;
   /** With resourceVersion, kind and apiVersion first. */
   json(): Uint8Array;
-  /** Appends it to a longer text, without its first `skip` bytes, which contain kind and apiVersion. */
+  /** Appends the JSON to a longer text, without its first `skip` bytes, which contain kind and apiVersion. */
   writeJson(sink: JsonSink, skip: number): void;
   writeMetadataJson(sink: JsonSink): void;
   /** The metadata's text, if the stored bytes are served unchanged. */

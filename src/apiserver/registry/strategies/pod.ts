@@ -40,7 +40,7 @@ function schedulingGated(now: string): Record<string, unknown> {
   };
 }
 
-/** Section 15. */
+/** The strategy of pods (API-310..321). */
 export const podStrategy: Strategy = {
   prepareForCreate(pod: Pod, { warn, now }) {
     const problems = isDns1123Label(pod.metadata?.name ?? '');

@@ -65,7 +65,7 @@ interface RingPhase {
   position: number;
   /** Changes up to here were delivered before the reader joined the ring. */
   after: Revision;
-  /** A reader that reached the end of the ring and falls out of it later is slow; before that, it had no chance. */
+  /** A reader that falls out of the ring counts as slow only if it reached the end of the ring before. */
   caughtUp: 'no' | 'yes';
 }
 
@@ -76,7 +76,7 @@ interface ClosedPhase {
 
 /**
  * The states of a reader: initial list (optional) → the store's history (if the ring does not reach back far enough) → the ring → closed.
- * Each passes on the revision of its last delivery, so no event is lost or doubled.
+ * Each state passes on the revision of its last delivery, so no event is lost or doubled.
  */
 export class CacheReader implements CacheWatch {
   readonly prefix: string;
@@ -268,7 +268,7 @@ export class CacheReader implements CacheWatch {
     this.resume(after).then(
       () => {
         const phase = this.#phase;
-        // The history may reach the end of the ring before that is confirmed. The cache wakes readers that wait there.
+        // The reader may already wait at the end of the ring, where the cache wakes it.
         if (phase.kind !== 'ring' || phase.caughtUp === 'no') this.#wake();
       },
       (error: Error) => this.end(error instanceof RevisionCompactedError ? 'expired' : 'stopped', error),

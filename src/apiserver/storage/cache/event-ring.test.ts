@@ -90,7 +90,7 @@ describe('EventRing', () => {
     for (const e of events.slice(1000)) ring.push(e, 0);
     ring.coolReread();
     const kept = events.slice(0, 1000).map((e, i) => e.frame('json') === frames[i]);
-    // The first ten are not the ring's any more, and the newest 256 are kept in any case.
+    // The ring has dropped the first ten, and always keeps the newest 256.
     expect(kept.indexOf(false)).toBe(10);
     expect(kept.indexOf(true, 10)).toBe(1010 - 256);
     expect(kept.lastIndexOf(false)).toBe(1010 - 256 - 1);

@@ -37,7 +37,7 @@ export class EventRing {
   readonly #ring: Ring<CacheEvent>;
   /**
    * The arrival time of each event, in whole ms of the monotonic clock, as numbers in an array, because objects beside the events would all
-   * become old.
+   * move to the old generation.
    */
   readonly #times: Ring<number>;
   readonly #limits: EventRingLimits;
@@ -182,7 +182,7 @@ export class EventRing {
   }
 }
 
-/** A constant: bytes of values move in memory, but their number never changes. */
+/** The same at every call: bytes of values may move in memory, but their number never changes. */
 function bytesOf({ storedBytes, previous }: CacheEvent): number {
   return EVENT_OVERHEAD + storedBytes + (previous?.storedBytes ?? 0);
 }

@@ -77,7 +77,7 @@ describe('LiveTable', () => {
     const created = await store.create(`${prefix}y`, bytes(2));
     const { kv } = await store.get(`${prefix}x`);
     await store.delete(`${prefix}x`, kv?.modRevision ?? 0);
-    // Twice in vain.
+    // Two retries that fail.
     await clock.advanceAsync(350);
     expect([table.get('x'), table.get('y'), created.succeeded]).toEqual([1, undefined, true]);
     down = false;

@@ -103,7 +103,7 @@ describe('StoreFollower', () => {
     await store.create(`${prefix}a`, value);
     await clock.advanceAsync(10_000);
     expect([told.at(-1), watches.length, clock.pendingTimers]).toEqual(['all: a', 2, 0]);
-    // The watch worked in between, so the next failure starts with the short pause again.
+    // The watch worked in between, so the next failure starts with the short delay again.
     watches[1]?.onClose?.(LOST);
     expect(clock.nextTimerInMs).toBe(100);
   });

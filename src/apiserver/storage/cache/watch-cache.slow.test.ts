@@ -385,7 +385,7 @@ describe('WatchCache', () => {
   describe('of history that is the copy of one watch', () => {
     const value = encodeStored({ kind: 'ConfigMap', apiVersion: 'v1', data: { filler: 'x'.repeat(1 << 20) } });
 
-    /** A cache that begins behind 40 changes of an object of a MiB: with the value before each, 79 MiB of history. */
+    /** A cache that begins after 40 changes of a 1 MiB object: 79 MiB of history, with the value before each change. */
     async function behindHistory(writers: Objects['writers']): Promise<{ objects: Objects; cache: WatchCache }> {
       const objects = new Objects();
       objects.writers = writers;
@@ -752,7 +752,7 @@ describe('WatchCache', () => {
   it('no reader misses or doubles a change, wherever it starts and however it dawdles', async () => {
     const write = fc.record({ name: fc.constantFrom('a', 'b', 'n/c'), deletes: fc.boolean() });
     const readerPlan = fc.record({
-      /** After how many writes it starts, and how many revisions back. */
+      /** The number of writes before the reader starts, and the number of revisions that it goes back. */
       at: fc.nat(40),
       back: fc.option(fc.nat(20), { nil: undefined }),
       under: fc.constantFrom(prefix, `${prefix}n/`),
@@ -765,7 +765,7 @@ describe('WatchCache', () => {
       fc.integer({ min: 2, max: 60 }),
       fc.nat(3),
       fc.integer({ min: 1, max: 4 }),
-      /** How many writes the cache is behind the store, or up with it, in turns. */
+      /** Numbers of writes: after each of them, the cache begins to lag behind the store, or catches up again. */
       fc.array(fc.nat(12), { minLength: 1, maxLength: 8 }),
       async (writes, plans, capacity, delay, together, lags) => {
         const objects = new Objects();
@@ -835,7 +835,7 @@ describe('WatchCache', () => {
           for (const plan of plans) {
             if (plan.at !== i) continue;
             const reading = follow(plan, history.length);
-            // The rejection of one that fails at once is checked at the end, together with all others.
+            // A reader that fails at once is checked at the end, together with all others.
             reading.catch(() => undefined);
             readers.push(reading);
           }

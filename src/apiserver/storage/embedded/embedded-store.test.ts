@@ -33,7 +33,7 @@ class SlowJournal implements Journal {
     return this.#end !== undefined;
   }
 
-  /** How often room was asked for, and the error if there is none. */
+  /** The number of requests for space, and the error if there is none. */
   asked = 0;
   room: Error | undefined;
 
@@ -74,7 +74,7 @@ function open(limits: Partial<EmbeddedStoreLimits> = {}) {
   return { store, journal, clock, map };
 }
 
-/** How a promise stands. */
+/** The state of a promise. */
 function track<T>(promise: Promise<T>): { state: 'pending' | 'fulfilled' | 'rejected'; value?: T; error?: unknown } {
   const tracked: { state: 'pending' | 'fulfilled' | 'rejected'; value?: T; error?: unknown } = { state: 'pending' };
   promise.then(
@@ -164,7 +164,7 @@ describe('EmbeddedStore with a journal', () => {
     const update = track(store.update('/a', bytes('2'), 1));
     const created = track(store.create('/b', bytes('1')));
     await settled();
-    // This write is decided while the commit is under way, and rests on the write that is taken back.
+    // The store decides this write during the commit, on top of the write that fails.
     const refused = track(store.create('/b', bytes('2')));
     const full = new StoreFullError('no space left on device');
     journal.room = full;

@@ -394,7 +394,7 @@ export class EmbeddedStore implements Store {
 function compactionTarget(map: MultiVersionMap, limits: EmbeddedStoreLimits): Revision | undefined {
   const { historyBytes, historyLength } = map;
   if (historyBytes <= limits.maxHistoryBytes && historyLength <= limits.maxHistoryChanges) return undefined;
-  // An eighth more than needed, so that it does not run for every write at the limit.
+  // Compacts an eighth more than needed, so that compaction does not run for every write at the limit.
   return map.compactionTarget({
     bytes: limits.maxHistoryBytes * 0.875,
     changes: limits.maxHistoryChanges * 0.875,

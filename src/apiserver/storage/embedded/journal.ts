@@ -17,14 +17,13 @@ export interface JournalCommit {
  */
 export interface Journal {
   /**
-   * Resolves when all of it is on disk. Rejects with a StoreFullError when there is no room for it: the caller takes it back, and the next
-   * commit has the same revisions. Rejects with any other error when it may not be on disk, after which the journal is not used again except
-   * for `close`. Never called while an earlier call is under way.
+   * Resolves when the whole commit is on disk. Rejects with a StoreFullError if there is no space: the caller then rolls it back, and the
+   * next commit has the same revisions. Rejects with any other error if the commit may not be on disk; after that the journal is only
+   * closed. Calls never overlap.
    */
   commit(commit: JournalCommit): Promise<void>;
   /**
-   * Tries the writes again that lacked room. Resolves when commits may go on; rejects as `commit` does. Never called while a commit is
-   * under way.
+   * Retries the writes that lacked space. Resolves when commits may continue, and rejects as `commit` does. Never called during a commit.
    */
   makeRoom(): Promise<void>;
   close(): Promise<void>;

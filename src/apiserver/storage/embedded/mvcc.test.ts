@@ -21,7 +21,7 @@ interface Row {
 
 type Entry = Pick<Change, 'key' | 'value' | 'createRevision' | 'modRevision'>;
 
-/** The same thing made of whole copies: the state after each revision, and each change. */
+/** A simple model of the map: a copy of the state after each revision, and each change. */
 class Model {
   states: Map<string, Row>[] = [new Map()];
   log: Entry[] = [];
@@ -69,7 +69,7 @@ interface Real {
   journaled: number;
 }
 
-/** Checks everything that can be asked. */
+/** Compares every answer of the map with the model. */
 function compare(model: Model, { map }: Pick<Real, 'map'>): void {
   expect([map.revision, map.published, map.compacted]).toEqual([model.revision, model.published, model.compacted]);
   for (let revision = 0; revision <= model.revision; revision++) {
@@ -194,7 +194,7 @@ class RollBack implements fc.Command<Model, Real> {
 /** The last digit of a value as the only bit of its signature. */
 const signatureOf = (value: Uint8Array): LabelSignature => ({ low: 1 << (value.at(-1)! & 7), high: 0 });
 
-/** Asks for the values with one bit, at a revision that may be read. */
+/** Reads the values with one bit, at a revision that may be read. */
 class Select implements fc.Command<Model, Real> {
   readonly share: number;
   readonly bit: number;
@@ -350,7 +350,7 @@ describe('MultiVersionMap', () => {
     ]);
     expect(looked.splice(0)).toEqual(['a1', 'b2', 'c1']);
     map.update('p/b', bytes('B1'), 2);
-    // The new version is not published yet: both versions count, the old one is read.
+    // The new version is not published yet: the signature covers both versions, and readers see the old one.
     expect(ones()).toEqual(['p/a', 'p/b', 'p/c']);
     expect(looked.splice(0).toSorted()).toEqual(['B1', 'b2']);
     map.publish(4);

@@ -64,7 +64,7 @@ export interface MultiVersionMapOptions {
 const CHANGE_OVERHEAD = 200;
 
 /**
- * Versions per key under one revision, in memory, with no I/O and no clock.
+ * The versions of all keys under one revision counter, in memory, with no I/O and no clock.
  *
  * A write is checked against the *pending* state and gets its revision at once; everybody reads the *published* state.
  * The two are one data structure: a pending change is simply a version newer than {@link published}, so reading "now" is
@@ -171,7 +171,7 @@ export class MultiVersionMap {
     this.#published = revision;
   }
 
-  /** Takes back everything that is not published, as if it had never been written. Its revisions are given out again. */
+  /** Removes all changes that are not published, as if they had never been written. Later changes get their revisions. */
   rollBack(): void {
     for (
       let change = this.#newest;
@@ -193,10 +193,10 @@ export class MultiVersionMap {
     const { key, previous } = change;
     const state = this.#keys.get(key);
     assert(state?.head === change, 'the newest change of a key is its head');
-    // A deletion that has left history only stayed because of the change above it.
+    // A deletion outside of history was kept only because of the change above it.
     const isForgotten = previous === undefined || (!isLive(previous) && previous.modRevision <= this.#compacted);
     if (isForgotten) {
-      // Found by its head: it is taken out before that changes.
+      // The index finds a key by its head, so the key is removed before its head changes.
       this.#index.delete(key);
       this.#keys.delete(key);
     } else {
@@ -302,9 +302,9 @@ export class MultiVersionMap {
   }
 
   /**
-   * Forgets up to `most` changes of compacted history (less those values that have to be moved for it) and returns the revisions that nothing rests on any more, in an
-   * order in which a journal may forget them one by one: at no point would the rest, read back, revive a deleted or
-   * older value. Call it until `more` is false.
+   * Forgets up to `most` changes of compacted history (less the values that it has to move), and returns the revisions that are no longer
+   * needed, in an order in which a journal may forget them one by one: after each step, the remaining entries restore no deleted or older
+   * value. Call it until `more` is false.
    */
   dropHistory(most: number): { readonly dropped: Revision[]; readonly more: boolean } {
     const dropped: Revision[] = [];

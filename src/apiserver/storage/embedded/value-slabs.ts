@@ -16,9 +16,9 @@ export interface SlabSizes {
 const defaultSizes: SlabSizes = { slab: 256 << 10, largestShared: 16 << 10 };
 
 /**
- * One slab in this number is ordinary memory, the others are shared. V8 counts only ordinary memory, and after 64 MiB more of it since the
- * last full collection it marks the whole heap again, in steps of 5 to 10 ms on this thread; requests then waited up to a tenth of a
- * second. So unused slabs are freed after at most 256 MiB of new ones, or when V8 collects for its own heap.
+ * One of this many slabs is ordinary memory, the others are shared. V8 counts only ordinary memory, and after 64 MiB more of it
+ * since the last full collection it marks the whole heap again, in steps of 5 to 10 ms on this thread; requests then waited up to a tenth
+ * of a second. So unused slabs are freed after at most 256 MiB of new ones, or when V8 collects for its own heap.
  */
 const COUNTED_EVERY = 4;
 

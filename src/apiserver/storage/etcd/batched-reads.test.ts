@@ -30,7 +30,7 @@ class SlowEtcd {
     return create(TxnResponseSchema, { header: { revision: this.revision }, responses });
   }
 
-  /** Lets everything that is under way be answered. */
+  /** Answers all requests in progress. */
   async answer(): Promise<void> {
     for (const resolve of this.#pending.splice(0)) resolve();
     await new Promise((next) => setImmediate(next));

@@ -7,7 +7,7 @@ import { silentLogger } from '../../../base/logs/logger.ts';
 import { seededRandom } from '../../../base/random/random.ts';
 import { EtcdClient } from './etcd-client.ts';
 
-/** No server listens on this port any more. */
+/** A port on which no server listens any more. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

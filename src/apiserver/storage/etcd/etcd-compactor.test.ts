@@ -62,7 +62,7 @@ describe('compaction of etcd', () => {
       await interval();
       at.push(client.revision);
     }
-    // The first rounds only learn where the key and the revision are; after that each compacts to the one before it.
+    // The first rounds only learn the key's version and the revision; each later one compacts to the revision of the round before it.
     expect(client.compacted.length).toBeGreaterThanOrEqual(4);
     expect(new Set(client.compacted).size).toBe(client.compacted.length);
     expect(at.slice(0, -1)).toEqual(expect.arrayContaining(client.compacted));

@@ -63,7 +63,7 @@ export function classifyFailure(error: unknown): EtcdFailure {
       if (rawMessage.includes('larger than max')) return { kind: 'too-large', message };
       // This is our own limit, and the answer would be as large the next time.
       if (rawMessage.includes('readMaxBytes')) break;
-      // etcd itself refused it, without applying anything, or a limit of the connection did.
+      // etcd itself or a limit of the connection refused the call, and nothing was applied.
       return { kind: 'away', applied: rawMessage.includes('too many requests') ? 'no' : 'maybe', message };
     case Code.NotFound:
       if (rawMessage.includes('lease not found')) return { kind: 'no-lease', message };

@@ -43,7 +43,7 @@ async function startMember() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     state,
     turn,
-    /** Another cluster stands there now. */
+    /** Another cluster has the address now. */
     replace: (revision: bigint) => {
       Object.assign(state, { clusterId: state.clusterId + 1n, revision, told: revision });
       ended.abort();

@@ -36,7 +36,7 @@ export class EtcdKeys {
   }
 }
 
-/** The first key after all keys that begin with these bytes: the last byte that can be incremented is, and the rest is cut. */
+/** The first key after all keys that begin with these bytes: increments the last byte that can be incremented, and cuts the rest. */
 export function endOfPrefix(prefix: Uint8Array): Uint8Array {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length--;

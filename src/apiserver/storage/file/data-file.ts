@@ -68,11 +68,11 @@ export class DataFile implements RedoTable {
   #end = FRAMES_AT;
   #applied: number;
   #compacted: Revision;
-  /** The file may have bytes after `#end`, to which the next frame must not lead. */
+  /** The file may have old bytes after `#end`, which must not continue the next frame. */
   #tail: 'clean' | 'unknown' = 'unknown';
   /** A snapshot is being written. Forgotten revisions wait until it is done, because it contains the entries of its start. */
   #rewrite: { readonly done: Promise<void>; readonly forgotten: Revision[] } | undefined;
-  /** The forgotten bytes, beyond half of the others, that start the next snapshot. A failed snapshot raises it. */
+  /** The next snapshot starts when this many more bytes are forgotten than half of the others. A failed snapshot raises it. */
   #spare = SPARE_BYTES;
   #applying: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
@@ -88,7 +88,7 @@ export class DataFile implements RedoTable {
     this.#compacted = header.compacted;
   }
 
-  /** Makes the file, empty and on the disk. */
+  /** Creates an empty file on disk. */
   static async make(directory: string, id: Uint8Array, openHandle: OpenHandle = open): Promise<void> {
     try {
       const header = { id, applied: 0, compacted: 0, entries: 0 };
@@ -392,7 +392,7 @@ async function readHeader(handle: FileHandle, directory: string): Promise<DataHe
   const { bytesRead } = await handle.read(block, 0, HEADER_BYTES, 0);
   const parsed = parseHeader(block.toString('utf8', 0, HEADER_BYTES - 4));
   if (parsed === undefined) {
-    // Every data file of ours begins like this, also in later versions.
+    // Every data file of kubegc begins like this, also in later versions.
     if (block.toString('latin1', 0, 25).startsWith(`{"format":"${FORMAT}"`) || bytesRead < HEADER_BYTES) {
       throw new StoreCorruptedError(directory, `the header of ${DATA_FILE} is wrong`);
     }
@@ -433,7 +433,7 @@ async function writeWitness(handle: FileHandle, applied: number): Promise<void> 
   await writeAll(handle, bytes, WITNESS_AT);
 }
 
-/** 0 if the file does not say. */
+/** 0 if the file names no commit. */
 async function readWitness(handle: FileHandle): Promise<number> {
   const bytes = Buffer.alloc(WITNESS_BYTES);
   await handle.read(bytes, 0, WITNESS_BYTES, WITNESS_AT);

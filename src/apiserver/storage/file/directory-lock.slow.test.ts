@@ -94,7 +94,7 @@ describe('lockDirectory', () => {
     expect(await readdir(directory)).toEqual(['lock.mdb']);
   });
 
-  // Elsewhere no shorter name leads to the directory, and it is refused.
+  // Other systems have no shorter path to the directory, so it is refused.
   it.runIf(process.platform === 'linux')('works where the path is too long for a socket', async () => {
     const deep = join(directory, 'd'.repeat(120));
     const lock = await lockDirectory(deep, options);

@@ -19,7 +19,7 @@ interface Acknowledged {
 interface WriterEnd {
   readonly acknowledged: ReadonlyMap<string, Acknowledged>;
   readonly failed: string | undefined;
-  /** The exit of the process and its complaints, for the reader of a failed test. */
+  /** The exit of the process and its error output, for the message of a failed test. */
   readonly ending: string;
 }
 
@@ -51,7 +51,7 @@ describe('a process that writes to the file store', () => {
   });
   afterEach(() => rm(path, { recursive: true }));
 
-  /** Each counter has the acknowledged value, or that of the one write that may have been under way. */
+  /** Each counter has the acknowledged value, or that of the one write that may have been in progress. */
   async function expectNothingLost(acknowledged: ReadonlyMap<string, Acknowledged>): Promise<void> {
     const store = await openFileStore({ path, clock: systemClock });
     let newest = 0;
@@ -71,7 +71,7 @@ describe('a process that writes to the file store', () => {
   }
 
   it('law 3: loses nothing acknowledged by kill -9, and leaves the directory free', async () => {
-    // The last one writes so much that the data file is written anew meanwhile.
+    // The last one writes so much that the data file is rewritten meanwhile.
     for (const [lines, valueBytes] of [
       [40, 100],
       [700, 100],
@@ -83,11 +83,11 @@ describe('a process that writes to the file store', () => {
     }
   });
 
-  // Elsewhere no limit makes a write fail as a full disk does.
+  // On other systems, no limit makes a write fail like a full disk.
   it.runIf(process.platform === 'linux')(
     'takes no more writes when the disk is full, with everything acknowledged still there',
     async () => {
-      // A limit on file sizes fails writes as a full disk does.
+      // A limit on file sizes makes writes fail like a full disk.
       const limited = ['sh', '-c', 'ulimit -f 4096; exec "$@"', 'sh', ...writer, path, '100000'];
       const { acknowledged, failed, ending } = await runWriter(limited, () => false);
       expect(failed, ending).toMatch(

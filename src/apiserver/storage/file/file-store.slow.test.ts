@@ -170,7 +170,7 @@ describe('the file store', () => {
     for (let i = 0; i < 10; i++) await store.delete(`/registry/${i}`, revisions[i]!);
     await store.compact(25);
     const copy = await temporaryDirectory();
-    // No commit is under way: a kill now would leave the same files.
+    // No commit is in progress, so a kill would leave the same files.
     for (const name of files) await copyFile(join(path, name), join(copy, name));
     const again = await open(copy);
     expect(await again.list('/registry/')).toEqual(await store.list('/registry/'));
@@ -329,7 +329,7 @@ describe('the file store', () => {
   });
 });
 
-/** The data file may grow to so many bytes. */
+/** A disk on which the data file may grow to this many bytes. */
 class Disk {
   room = Number.POSITIVE_INFINITY;
   #refused = 0;
@@ -342,7 +342,7 @@ class Disk {
     const handle = await openFile(file, flags, mode);
     const write = async (buffer: Buffer, offset: number, length: number, position: number): Promise<unknown> => {
       const fits = Math.min(length, this.room - position);
-      // Fails like a full disk: the first call writes a part, and the next one finds no room.
+      // Fails like a full disk: the first call writes a part, and the next one finds no space.
       if (fits > 0) return handle.write(buffer, offset, fits, position);
       this.#refused++;
       throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });

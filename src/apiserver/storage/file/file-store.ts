@@ -101,7 +101,7 @@ async function refuseLmdb(directory: string): Promise<void> {
   if (found) throw new StoreFormatError(directory, 'data.mdb, a database of an earlier version of kubegc');
 }
 
-/** First the entries of the data file, then those that only the logs have, in the order of their revisions. */
+/** Reads the entries of the data file, then those that only the logs have, in the order of their revisions. */
 async function readBack(
   file: DataFile,
   { pending }: RedoLogs,

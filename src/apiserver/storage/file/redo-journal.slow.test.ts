@@ -143,7 +143,7 @@ describe('the journal with redo logs', () => {
     };
     for (let i = 0; i < 2; i++) await put400(++revision);
     room = false;
-    // Both logs are full behind these: the first one cannot be applied.
+    // These fill both logs, because the first log cannot be applied.
     for (let i = 0; i < 2; i++) await put400(++revision);
     for (let i = 0; i < 3; i++) {
       await expect(put400(revision + 1)).rejects.toThrow(StoreFullError);
@@ -189,7 +189,7 @@ describe('the journal with redo logs', () => {
     const table = new SlowTable();
     const { journal, redo } = await start(table);
     let revision = 0;
-    // Once round both logs, so that records are written over older ones, and a few behind each other.
+    // Fills both logs once around, so that records overwrite older ones, and then writes a few in a row.
     for (let i = 0; i < 9; i++) await journal.commit({ changes: [put(++revision, 300_000)], forget: [] });
     for (let i = 0; i < 3; i++) {
       await journal.commit({ changes: [put(++revision, 900)], forget: [revision - 1], compacted: revision });
@@ -286,7 +286,7 @@ describe('the journal with redo logs', () => {
     const { journal } = await start(table);
     const first = gate();
     const second = gate();
-    // Two fit into each log.
+    // Two records fit into each log.
     table.gateOf = (sequence) => (sequence <= 2 ? first.promise : second.promise);
     for (let i = 1; i <= 4; i++) await journal.commit({ changes: [put(i, 400_000)], forget: [] });
     expect(table.applied).toBe(0);

@@ -11,14 +11,14 @@ import { recoverRedo, RedoDamagedError } from './redo-recovery.ts';
 import type { LocatedRecord, RedoRecovery } from './redo-recovery.ts';
 import { isOutOfSpace, StoreCorruptedError, StoreDirectoryError, StoreFullError } from '../store-errors.ts';
 
-/** Where the records of the logs end up, in order. */
+/** The table that receives the records of the logs, in order. */
 export interface RedoTable {
   /**
-   * Resolves when these are on the disk, together with the number of the last one. May be called again with the same records after it failed
-   * for lack of space. Never called while an earlier call is under way.
+   * Resolves when the records and the number of the last one are on disk. May be called again with the same records after a failure for
+   * lack of space. Calls never overlap.
    */
   apply(records: readonly RedoRecord[]): Promise<void>;
-  /** After `apply` failed: resolves when nothing of these records is on the disk, so that others may have their numbers. */
+  /** After a failed `apply`: resolves when none of its records is on disk, so that other records may have their numbers. */
   discard(): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ type Logs = readonly [RedoLog, RedoLog];
 /** Changes and revisions to forget that go into the table at once, in one turn of the event loop. */
 const APPLIED_AT_ONCE = 1024;
 
-/** Bytes of entries that go into the table at once. A flush of more holds up the records that are written meanwhile. */
+/** Bytes of entries that go into the table at once. A flush of more would delay the records that are written meanwhile. */
 const APPLIED_BYTES = 64 << 10;
 
 /** The logs of a store as they were found, before anything is written. */
@@ -51,8 +51,8 @@ export class RedoLogs {
   }
 
   /**
-   * Makes the files, for a table that knows of none. Rejects with {@link StoreCorruptedError} when there are some with records in them, which
-   * belong to a table that is not there, and with {@link StoreDirectoryError}.
+   * Creates the files of a new table. Rejects with {@link StoreCorruptedError} if there are files with records, because these belong to a
+   * missing table, and with {@link StoreDirectoryError}.
    */
   static async make(directory: string): Promise<void> {
     const paths = logPaths(directory);
@@ -86,7 +86,7 @@ export class RedoLogs {
     return closeLogs(this.#logs);
   }
 
-  /** `compacted`: the newest one that `pending`, or else the table, knows. */
+  /** `compacted` is the newest compacted revision in `pending`, or else in the table. */
   journal(table: RedoTable, state: { readonly compacted: Revision; readonly logger: Logger }): RedoJournal {
     return new RedoJournal({ logs: this.#logs, recovery: this.#recovery, id: this.#id, table, ...state });
   }
@@ -139,7 +139,7 @@ export class RedoJournal implements Journal {
   }
 
   async commit(commit: JournalCommit): Promise<void> {
-    // Throws at once, and not when the other log is full: otherwise the commits acknowledged until then would wait for a restart.
+    // Throws at once, not only when the other log is full: commits acknowledged until then would reach the table only after a restart.
     if (this.#failure !== undefined) throw this.#failure;
     const size = redoRecordSize(commit);
     if (size > REDO_LOG_BYTES) await this.#commitToTable(commit, size);
@@ -162,7 +162,7 @@ export class RedoJournal implements Journal {
       await log.write(start, end);
       this.#gap = undefined;
     } catch (error) {
-      // A record of the same number may be shorter: nothing of this one may stand behind it.
+      // The next record has the same number and may be shorter, so no part of this one may remain behind it.
       log.buffer.fill(0, start, end);
       if (isOutOfSpace(error)) this.#gap = { start, end: Math.max(end, this.#gap?.end ?? 0) };
       throw this.#failed(error);
@@ -206,7 +206,7 @@ export class RedoJournal implements Journal {
     try {
       await this.#applyRecords(record, [0]);
     } catch (error) {
-      // No log has it, and the next commit gets its number.
+      // No log has this commit, and the next commit gets its number.
       if (this.#failure === undefined) await this.#table.discard().catch((problem: unknown) => this.#end(problem));
       throw error;
     }
@@ -227,13 +227,13 @@ export class RedoJournal implements Journal {
     this.#applying.catch(() => {});
   }
 
-  /** Resolves when the table has all that the other log holds. Where it was left by a stop, nothing has begun yet. */
+  /** Resolves when the table has all records of the other log. After a restart, their transfer has not begun yet. */
   #applied(): Promise<void> {
     this.#applying ??= this.#apply(this.#current === 0 ? 1 : 0);
     return this.#applying;
   }
 
-  /** The next call continues at the place where this one found no room. */
+  /** If this call finds no space, the next one continues at that place. */
   async #apply(log: 0 | 1): Promise<void> {
     try {
       await this.#applyRecords(this.#logs[log].buffer, this.#pending[log]);
@@ -243,7 +243,7 @@ export class RedoJournal implements Journal {
     }
   }
 
-  /** Takes away the offsets that are applied. */
+  /** Applies the records, and removes their offsets. */
   async #applyRecords(buffer: Buffer, offsets: number[]): Promise<void> {
     let done = 0;
     try {

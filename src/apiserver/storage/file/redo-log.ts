@@ -11,8 +11,8 @@ import { promisify } from 'node:util';
 export const REDO_LOG_BYTES = 1 << 20;
 
 /**
- * Each write with this flag returns when it is on the disk: one visit to a thread instead of two. On macOS that is no promise beyond the cache
- * of the drive, where libuv's fdatasync is; Windows has no such flag.
+ * Each write with this flag returns when it is on the disk: one visit to a thread instead of two. On macOS the flag does not flush the
+ * cache of the drive, but libuv's fdatasync does; Windows has no such flag.
  */
 const DURABLE_WRITES = process.platform === 'linux' ? constants.O_DSYNC : 0;
 
@@ -34,12 +34,12 @@ export class RedoLog {
     return new RedoLog(await openFile(path, constants.O_RDWR | DURABLE_WRITES));
   }
 
-  /** Records are made in it at the offset that they get in the file. */
+  /** Records are encoded in this buffer, at their offset in the file. */
   get buffer(): Buffer {
     return this.#buffer;
   }
 
-  /** Fills the buffer from the file; resolves with how many bytes there were. */
+  /** Fills the buffer from the file; resolves with the number of its bytes. */
   async read(): Promise<number> {
     let at = 0;
     for (;;) {
@@ -81,20 +81,20 @@ function freshBuffer(): Buffer {
   return Buffer.alloc(REDO_LOG_BYTES);
 }
 
-/** Makes the files, or makes them anew, full of zeros and on the disk. For their owner only, because they hold secrets. */
+/** Creates or replaces the files on disk, full of zeros. Only their owner can read them, because they contain secrets. */
 export async function makeRedoLogs(paths: readonly [string, string]): Promise<void> {
-  // One after the other: when one fails nothing is written any more.
+  // One after the other, so that nothing more is written after a failure.
   for (const path of paths) {
     await usingFile(path, 'w', async (file) => {
       await file.writeFile(Buffer.alloc(REDO_LOG_BYTES));
       await file.datasync();
     });
   }
-  // A name is on the disk when its folder is; Windows does not let a folder be opened.
+  // A name is durable once its directory is synced; Windows cannot open a directory.
   if (process.platform !== 'win32') await usingFile(dirname(paths[0]), 'r', (folder) => folder.sync());
 }
 
-/** Whether something was ever written to the file that {@link makeRedoLogs} made. False when there is none. */
+/** True if a record was ever written to this file of {@link makeRedoLogs}; false if there is no file. */
 export async function hasRecords(path: string): Promise<boolean> {
   try {
     return (await readWhole(path)).some((byte) => byte !== 0);

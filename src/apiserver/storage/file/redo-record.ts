@@ -4,13 +4,13 @@ import type { Revision } from '../interface.ts';
 import type { JournalCommit } from '../embedded/journal.ts';
 
 /**
- * One commit as bytes, as it stands in a redo log:
+ * One commit as bytes in a redo log:
  *
  *     u32 crc of all that follows | u32 length | 16 bytes id of the store | f64 sequence | f64 compacted
  *     | u32 revisions to forget | u32 changes | f64 each revision to forget | each change: f64 revision, u32 length, entry
  *
- * Little endian; an entry is that of `change-entry.ts`. `length` is that of all of it. A record begins at a multiple of
- * {@link RECORD_ALIGNMENT}, so that one that lies behind a damaged one can be found.
+ * Little endian; an entry is that of `change-entry.ts`. `length` counts the whole record. A record begins at a multiple of
+ * {@link RECORD_ALIGNMENT}, so that a record behind a damaged one can be found.
  */
 const HEADER = 48;
 const LENGTH_AT = 4;
@@ -41,7 +41,7 @@ export interface RedoRecord {
   readonly entries: readonly JournalEntry[];
 }
 
-/** Bytes from the beginning of this record to where the next one may begin. */
+/** Bytes from the start of this record to the first possible start of the next one. */
 export function redoRecordSize({ changes, forget }: JournalCommit): number {
   let size = HEADER + forget.length * PER_FORGET + changes.length * PER_CHANGE;
   for (const change of changes) size += changeEntrySize(change);
@@ -59,8 +59,8 @@ export interface RedoHeader {
 }
 
 /**
- * Writes the record into `target` at `offset`, which has room for {@link redoRecordSize}, and returns the offset behind the record. The
- * bytes between that and the next multiple of {@link RECORD_ALIGNMENT} stay as they are.
+ * Writes the record into `target` at `offset`, which must have space for {@link redoRecordSize}, and returns the offset behind the record.
+ * The bytes between that and the next multiple of {@link RECORD_ALIGNMENT} stay as they are.
  */
 export function writeRedoRecord(
   target: Buffer,
@@ -87,7 +87,7 @@ export function writeRedoRecord(
   return at;
 }
 
-/** The record of this store that begins at `offset`, and where the next one may begin; undefined when none does, or not as a whole. */
+/** The record of this store at `offset`, and the first possible start of the next one; undefined if there is no complete record. */
 export function readRedoRecord(
   source: Buffer,
   offset: number,

@@ -2,7 +2,7 @@ import { RECORD_ALIGNMENT, readRedoRecord } from './redo-record.ts';
 import type { RedoRecord } from './redo-record.ts';
 
 export interface LocatedRecord {
-  /** Where it begins in its log. */
+  /** Its start in its log. */
   readonly offset: number;
   readonly record: RedoRecord;
 }
@@ -28,7 +28,7 @@ export class RedoDamagedError extends Error {
 
 interface Chain {
   readonly records: readonly LocatedRecord[];
-  /** Where the first record that does not follow on them would begin. */
+  /** The position after the last record that continues the sequence. */
   readonly end: number;
 }
 
@@ -62,7 +62,7 @@ function readChain(log: Buffer, id: Uint8Array): Chain {
   for (;;) {
     const found = readRedoRecord(log, end, id);
     const last = records.at(-1)?.record;
-    // Old records of the log lie behind, with lower numbers.
+    // Behind the newest record are old records of the log, with lower numbers.
     if (found === undefined || (last !== undefined && found.record.sequence !== last.sequence + 1)) break;
     records.push({ offset: end, record: found.record });
     end = found.next;

@@ -43,7 +43,7 @@ export function validateClaimSpec(spec: Fields | undefined, path: string): Field
   return [...errors, ...validateSources(spec, path)];
 }
 
-/** The data source of a volume. The older field repeats the newer one unless that refers to another namespace. */
+/** The data source of a volume. The older field repeats the newer one unless the newer one refers to another namespace. */
 function validateSources(spec: Fields | undefined, path: string): FieldError[] {
   const source = objectAt(spec, 'dataSource');
   const reference = objectAt(spec, 'dataSourceRef');

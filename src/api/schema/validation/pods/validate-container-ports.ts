@@ -48,7 +48,7 @@ function hostPortOf(port: Fields): number {
   return numberAt(port, 'hostPort') ?? 0;
 }
 
-/** A host port belongs to one container. `path` is the path of the list of containers. */
+/** Only one container may use a host port. `path` is the path of the list of containers. */
 export function validateHostPorts(containers: readonly Fields[], path: string): FieldError[] {
   const errors: FieldError[] = [];
   const taken = new Set<string>();

@@ -33,7 +33,7 @@ const SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRe
 const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-/** `env` and `envFrom` of one container. Required fields are elsewhere. */
+/** `env` and `envFrom` of one container. Required fields are checked elsewhere. */
 export function validateEnvironment(container: Fields, path: string): FieldError[] {
   const errors = validateEach(container, 'env', { path, check: validateVariable });
   if (isGiven(container, 'envFrom')) {

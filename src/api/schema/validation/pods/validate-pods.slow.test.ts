@@ -13,7 +13,7 @@ import { validateMounts } from './validate-mounts.ts';
 
 type Json = Record<string, unknown>;
 
-/** Findings about a new object. Stored values may be repeated, whatever they are. */
+/** Findings about a new object. An update may repeat any stored value. */
 function findings(kind: string, fields: Json): string[] {
   const info = builtinResources().find((row) => row.kind === kind);
   if (info === undefined) throw new Error(`no kind ${kind}`);
@@ -386,7 +386,7 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
       'containers[0].volumeDevices[0].name: Invalid value: "v": can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
     ],
   ],
-  // The user it runs as
+  // The user of the process
   [
     'negative ids',
     { ...container({ securityContext: { runAsUser: -1 } }), securityContext: { fsGroup: -1, runAsGroup: -2 } },
@@ -413,7 +413,7 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
     { containers: [C], securityContext: { seccompProfile: {} } },
     ['securityContext.seccompProfile.type: Required value: type is required when seccompProfile is set'],
   ],
-  // Where it runs
+  // The choice of the node
   [
     'no terms',
     nodes({ nodeSelectorTerms: [] }),
@@ -502,7 +502,7 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
       'topologySpreadConstraints[0].matchLabelKeys[0]: Invalid value: "h": exists in both matchLabelKeys and labelSelector',
     ],
   ],
-  // The rest
+  // All other fields
   [
     'a name for no address',
     { containers: [C], hostAliases: [{ ip: 'localhost', hostnames: ['a'] }] },
@@ -539,7 +539,7 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
   ],
 ];
 
-/** Kinds with a template of pods, and where it stands; those that run to completion need another restart policy. */
+/** Kinds with a pod template, and its path. Kinds that run to completion need another restart policy. */
 const TEMPLATES: readonly (readonly [kind: string, path: string, wrap: (template: Json) => Json])[] = [
   ['PodTemplate', 'template.spec', (template) => ({ template })],
   ['ReplicationController', 'spec.template.spec', (template) => ({ spec: { selector: { app: 'x' }, template } })],
@@ -620,7 +620,7 @@ describe('what no pod may be', () => {
   });
 });
 
-/** Everything of it is unusual, and right. */
+/** Every field is unusual but valid. */
 const RICH: Json = {
   restartPolicy: 'Never',
   dnsPolicy: 'None',

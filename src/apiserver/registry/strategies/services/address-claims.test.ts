@@ -166,7 +166,7 @@ describe('addresses of services over a store that several servers write to', () 
     await save('used', { type: 'NodePort', clusterIP: '10.96.1.1', clusterIPs: ['10.96.1.1'], ports });
     const sweep = new ClaimSweep({ store, clock, logger: silentLogger });
     expect(await sweep.sweep()).toEqual({ returned: 0, made: 0 });
-    // Released and taken again in between: another request is under way.
+    // Released and taken again in between: another request is in progress.
     addresses.release(service({ clusterIP: '10.96.1.3' }));
     expect(await settle(addresses.reserveAddress('10.96.1.3', 'p'))).toBeUndefined();
     expect(await sweep.sweep()).toEqual({ returned: 1, made: 0 });

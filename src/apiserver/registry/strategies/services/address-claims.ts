@@ -10,7 +10,7 @@ export type ClaimedRange = 'serviceips' | 'servicenodeports';
 export interface AddressClaims {
   /** The revision of the claim; undefined if another server has allocated the address or is about to. */
   claim(range: ClaimedRange, item: string): Promise<Revision | undefined>;
-  /** The same for an address that a client requested. It retries briefly, because no other address will do. */
+  /** The same for an address that a client requested. It retries briefly, because no other address can replace it. */
   claimWanted(range: ClaimedRange, item: string): Promise<Revision | undefined>;
   /**
    * Without a revision, it is the address of a stored service, whose claim any server may have made. Best effort, without a wait; {@link
@@ -75,7 +75,7 @@ export class StoredAddressClaims implements AddressClaims {
   }
 }
 
-/** For a dry run, which claims nothing (API-236): an unclaimed address is reported as its own, at revision 0. */
+/** For a dry run, which claims nothing (API-236): it reports an unclaimed address as claimed, at revision 0. */
 export class AddressLooks implements AddressClaims {
   readonly #store: Store;
   readonly #clock: Clock;

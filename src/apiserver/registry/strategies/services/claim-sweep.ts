@@ -8,8 +8,8 @@ import { addressesOf, portsOf } from './service-addresses.ts';
 import type { ServiceSpec } from './service-spec.ts';
 
 /**
- * Interval between sweeps. It is much longer than a request, which lies between a claim and its service. kube-apiserver repairs its ranges
- * as often.
+ * Interval between sweeps. It is much longer than a request, which claims first and stores its service last. kube-apiserver
+ * repairs its ranges at the same interval.
  */
 const SWEEP_EVERY_MS = 180_000;
 

@@ -17,7 +17,7 @@ const FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family';
 const MANAGED_BY_LABEL = 'ipaddress.kubernetes.io/managed-by';
 const MANAGER = 'ipallocator.k8s.io';
 
-/** Another server that keeps the same objects, or a user, writes at the same time. */
+/** Maximum number of attempts when another server or a user writes the same object at the same time. */
 const MAX_ATTEMPTS = 5;
 
 export interface IpAddressKeeperOptions {
@@ -33,7 +33,7 @@ interface Holder {
   readonly name: string;
 }
 
-/** An object as it was read, or that there is none. */
+/** An object as it was read, or its absence. */
 interface Listed {
   readonly kv?: KeyValue | undefined;
 }
@@ -51,9 +51,9 @@ export class IpAddressKeeper {
   /** The last known addresses of each service, by key. */
   readonly #held = new Map<string, readonly string[]>();
   #state: 'new' | 'running' | 'stopped' = 'new';
-  /** True from the first list of the objects on. Before it, the services need no comparison of their own: that list brings it. */
+  /** True after the first list of the objects, which compares all services. Before it, a change of services needs no comparison. */
   #compared = false;
-  /** Writes go one after another: as many wait as services have changed in this turn. */
+  /** Writes run one after another. At most one waits for each service that changed in this turn. */
   #work: Promise<void> = Promise.resolve();
 
   constructor(options: IpAddressKeeperOptions) {
@@ -102,7 +102,10 @@ export class IpAddressKeeper {
     for (const key of gone) this.#see(key, undefined);
   }
 
-  /** After a list of the objects: those without a service go, services without one get it, and an object of another service is changed. */
+  /**
+   * After a list of the objects: objects without a service are deleted, services without an object get one, and an object of another
+   * service is changed.
+   */
   #compare(items: readonly KeyValue[]): void {
     this.#compared = true;
     const there = new Map(items.map((item) => [addressIn(item.key), item]));

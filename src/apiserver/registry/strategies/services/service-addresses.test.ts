@@ -81,7 +81,7 @@ it('marks of what nobody has any more are forgotten when there are many', async 
     const clusterIP = await addresses.allocateAddress();
     addresses.release({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' }, spec: { clusterIP } });
   }
-  // The first one, and one for each 4096.
+  // One at the start, and one for each 4096 released addresses.
   expect(looks).toBe(3);
 });
 

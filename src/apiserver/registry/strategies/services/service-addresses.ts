@@ -52,9 +52,9 @@ export interface ServiceAddressesOptions {
 
 /**
  * Cluster addresses and node ports in use. They are held in memory and rebuilt from the stored services on first use. Addresses that stored
- * services release stay marked, because another service may have them by then; so nothing is refused before the stored services were read
- * again. Addresses of a create or update in progress count as well ({@link ServiceAddresses.begin}). If several servers write to the store,
- * memory only suggests candidates, and the claim decides ({@link AddressClaims}).
+ * services release stay marked, because another service may have them by then; so the stored services are read again before a
+ * request is refused. Addresses of a create or update in progress count as well ({@link ServiceAddresses.begin}). If several servers write
+ * to the store, memory only suggests candidates, and the claim decides ({@link AddressClaims}).
  */
 export class ServiceAddresses {
   readonly #store: Store;

@@ -15,7 +15,7 @@ import {
 } from './service-spec.ts';
 import { carryOver, dropTypeDependentFields } from './service-update.ts';
 
-/** Gives services their cluster address and node ports, and takes them back. Single stack, IPv4. */
+/** Gives services their cluster address and node ports, and releases them. Single stack, IPv4. */
 export function serviceStrategy(addresses: ServiceAddresses): Strategy {
   return {
     async prepareForCreate(service: Service, { dryRun }) {
