@@ -123,7 +123,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   return new EmbeddedApiServer(options);
 }
 
-/** A step of the start, by the name that kube-apiserver has for it, so that a probe names the missing one. */
+/** A step of the start under kube-apiserver's name, so that a probe names the missing step. */
 type Hook =
   | 'start-apiextensions-controllers'
   | 'start-apiserver-admission-initializer'
@@ -344,7 +344,7 @@ class EmbeddedApiServer implements ApiServer {
     }
   }
 
-  /** The next round or the next start updates the endpoints. */
+  /** Creates missing objects; the endpoints are updated by the next round or the next start. */
   async #makeBootstrapObjects(): Promise<void> {
     const { host, port } = this.#address();
     const { serviceRange = defaultServiceRange, serviceAccountTokens, clock } = this.#options;

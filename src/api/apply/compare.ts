@@ -202,7 +202,7 @@ function wholeValue(value: unknown, type: TypeSchema): FieldSet {
   }
   if (form === 'map' && type.map!.relationship === 'granular' && isJsonObject(value) && !isEmpty(value)) {
     const node: Record<string, FieldSet> = { '.': LEAF };
-    // The order in which the set is written.
+    // The set is written in this order.
     for (const name of Object.keys(value).sort()) {
       const item = value[name];
       if (item === undefined) continue;

@@ -24,7 +24,7 @@ type Builder = Record<PathElement, FieldSet>;
 /** A member with nothing below it. As a whole set, it is the empty set. */
 export const LEAF: FieldSet = Object.freeze({});
 export const EMPTY_SET: FieldSet = LEAF;
-/** Marks the path of its own node as a member. */
+/** The key that makes the path of its node a member. */
 const SELF = '.';
 
 export function isEmptySet(set: FieldSet): boolean {
@@ -42,7 +42,7 @@ export function fieldNode(own: 'member' | 'path', children: FieldSet | undefined
   return own === 'member' ? { [SELF]: LEAF, ...children } : children;
 }
 
-/** A set of the given paths, in O(n log n). Each half is built by itself, because a union copies its operands. */
+/** A set of the given paths, in O(n log n). Unites halves, because a union copies its operands. */
 export function fieldSetOf(...paths: readonly (readonly PathElement[])[]): FieldSet {
   return united(paths, 0, paths.length);
 }
@@ -93,8 +93,8 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /**
- * Most calls remove nothing and so allocate nothing. The loop goes through `a`, because `b` (the fields that a write changes) is the same
- * for all managers, and one object bounds the fields of all managers together.
+ * Allocates nothing, because most calls remove nothing. The loop goes through `a`, because `b` (the fields that a write changes) is the
+ * same for all managers, and one object bounds the fields of all managers together.
  */
 function haveCommonMember(a: FieldSet, b: FieldSet): boolean {
   for (const element in a) {

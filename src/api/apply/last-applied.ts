@@ -18,7 +18,7 @@ const MAX_ANNOTATIONS_BYTES = 262_144;
 const ALL = { member: () => true, metadata: () => true };
 
 /**
- * The fields that client-side apply set and nobody changed since. kubectl may take them over by server-side apply without a conflict. Empty
+ * The fields that client-side apply set and nobody changed since. Server-side apply by kubectl may take them without a conflict. Empty
  * if the annotation is absent or cannot be read.
  */
 export function fieldsOfLastApplied(live: KubeObject, type: TypeSchema): FieldSet {

@@ -40,7 +40,7 @@ export function isSameManager(a: Manager, b: Manager): boolean {
   );
 }
 
-/** A text that identifies a manager. Conflicts, and managers with the same time, are ordered by it (apimachinery). */
+/** A text that identifies a manager. It orders conflicts, and managers with the same time (apimachinery). */
 export function managerIdentifier({ name, operation, apiVersion, subresource }: Manager): string {
   return JSON.stringify({
     manager: name === '' ? undefined : name,

@@ -147,7 +147,7 @@ function capped(managers: ManagedEntry[]): Managers {
     append(group, joining);
     kept.delete(first!);
     for (const other of joining) kept.delete(other);
-    // The manager that received fields last comes last.
+    // The version whose manager received fields last comes last.
     groups.delete(apiVersion);
     groups.set(apiVersion, group);
     surplus -= joining.length;

@@ -160,7 +160,7 @@ export abstract class CelMap {
   }
 }
 
-/** Numeric keys of different types that are equal are one key. */
+/** Equal numeric keys of different types are one key. */
 function mapKey(key: CelValue): string {
   if (typeof key === 'string') return `s${key}`;
   if (typeof key === 'bigint' || typeof key === 'number') return `n${key}`;

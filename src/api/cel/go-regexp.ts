@@ -29,7 +29,7 @@ export class GoRegexp {
     try {
       this.#compiled = new RE2JS(pattern);
     } catch (error) {
-      // Go prints the position even if it is empty.
+      // Go prints the pattern even if it is empty.
       if (error instanceof RE2JSSyntaxException) {
         throw new GoRegexpError(`error parsing regexp: ${error.getDescription()}: \`${error.getPattern() ?? ''}\``);
       }

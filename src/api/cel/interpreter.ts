@@ -282,7 +282,7 @@ class Planner {
   }
 }
 
-/** Conversions whose result is constant if their argument is. */
+/** Conversions that turn a constant into a constant. */
 const CONVERSIONS: ReadonlySet<string> = new Set([
   'bool',
   'bytes',
@@ -317,7 +317,7 @@ function accessCost(expression: CelExpression): number {
   return isAttribute(expression) ? 1 : 2;
 }
 
-/** A variable as a branch of `?:`, or a part of it, costs nothing. */
+/** A variable, or a part of one, costs nothing as a branch of `?:`. */
 function free(step: Step, expression: CelExpression | undefined): Step {
   if (expression === undefined || !isAttribute(expression)) return step;
   return (frame) => {

@@ -90,7 +90,7 @@ function fail(message: string): never {
   throw new CelEvaluationError(message);
 }
 
-/** Elements with an identity of their own (a set) or with keys (a map) make lists equal in any order, and `+` a union. */
+/** Lists of elements with an identity (sets) or with keys (maps) are equal in any order, and their `+` is a union. */
 class JsonList extends CelList {
   readonly size: number;
   readonly #items: readonly unknown[];

@@ -17,7 +17,7 @@ export interface DeleteOptions {
   /** The older form of the policy. The two exclude each other (API-241). */
   orphanDependents?: boolean;
   preconditions?: { uid?: string; resourceVersion?: string };
-  /** `['All']`: answer, but change nothing. */
+  /** `['All']`: the server answers, but changes nothing. */
   dryRun?: string[];
 }
 

@@ -27,7 +27,9 @@ const ALL_VERBS: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get
 let resources: readonly ResourceInfo[] | undefined;
 const byName = new Map<string, ResourceInfo>();
 
-/** The Go package of a group's types, which is the key into the type table. It is spelled out so that the table need not be loaded. */
+/**
+ * The Go package of a group's types, which is the key into the type table. The name is written here so that the table need not be loaded.
+ */
 function typePackage(group: string, version: string): string {
   if (group === 'apiextensions.k8s.io') return `apiextensions-apiserver/pkg/apis/apiextensions/${version}`;
   if (group === 'apiregistration.k8s.io') return `kube-aggregator/pkg/apis/apiregistration/${version}`;

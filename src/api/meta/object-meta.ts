@@ -1,5 +1,5 @@
 /**
- * The metadata that deletion depends on. Field names and JSON shapes are Kubernetes' own (apimachinery `pkg/apis/meta/v1/types.go`); all
+ * The metadata on which deletion depends. Field names and JSON shapes are Kubernetes' own (apimachinery `pkg/apis/meta/v1/types.go`); all
  * fields are optional because a request may omit any of them.
  */
 export interface OwnerReference {

@@ -83,7 +83,7 @@ function isDirective(element: unknown): boolean {
 }
 
 /**
- * The one kind of all elements.
+ * The kind that all elements have.
  * @throws StatusError 422 for lists of lists, 400 for a mixture (API-196)
  */
 function elementKind(live: readonly unknown[], patch: readonly unknown[]): string {

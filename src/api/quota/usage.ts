@@ -46,7 +46,7 @@ interface ResourceClaim extends KubeObject {
 }
 
 const DEVICE_SUFFIX = '.deviceclass.resource.k8s.io/devices';
-/** Devices that one claim can be given: a request of all devices counts as this many. */
+/** The number of devices that a request of all devices counts as. */
 const MOST_DEVICES = 32;
 const CLASS_BETA = 'volume.beta.kubernetes.io/storage-class';
 const CLASS_SUFFIX = '.storageclass.storage.k8s.io/';

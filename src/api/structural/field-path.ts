@@ -1,4 +1,4 @@
-/** The path of a member in field errors. The empty text is the root. */
+/** The path of a member in field errors. The empty path is the root. */
 
 export function child(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;

@@ -122,7 +122,7 @@ const MAX_MESSAGE = 5 * 1024;
 class RuleRun implements RuleFindings {
   readonly errors: FieldError[] = [];
   readonly warnings: FieldError[] = [];
-  /** Once negative, nothing more is evaluated. */
+  /** If negative, nothing more is evaluated. */
   #remaining: number;
 
   constructor(budget: number) {

@@ -1,6 +1,6 @@
 import type { FieldError } from '../field-error.ts';
 
-/** Maximum number of findings, because each costs memory and nobody reads more. */
+/** Maximum number of findings, because each costs memory and readers need no more. */
 const MAX_FINDINGS = 1000;
 
 /** The findings of a validation and the number of its checks. If several alternatives failed, the one with the most checks is reported. */

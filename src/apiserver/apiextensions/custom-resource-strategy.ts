@@ -41,8 +41,8 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
       return schema.prepareRules();
     },
     stored(object, { info }) {
-      // An object that is stored after the last list of the deletion would stay behind for ever. If the definition still exists, that list
-      // comes later.
+      // An object that is stored after the last list of the deletion would never be deleted. While the definition exists, that list is
+      // still to come.
       if (terminating()) throw newTerminating(info, object);
     },
     prepareForUpdate(next, previous, { subresource, warn }) {

@@ -224,7 +224,7 @@ export class DefinitionController {
     this.#pauses.set(name, pause);
   }
 
-  /** Makes one step. The resulting write comes back as an event and starts the next. */
+  /** Makes one step. The event of the resulting write starts the next step. */
   async #reconcile(name: string): Promise<void> {
     const { store, clock } = this.#options.environment;
     const { kv } = await store.get(this.#resource.key('', name));

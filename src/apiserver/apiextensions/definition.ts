@@ -81,7 +81,7 @@ export function definitionOf(object: KubeObject): Definition {
   };
 }
 
-/** True if it is being deleted or has the condition, so that no object may be created (API-457). */
+/** True if it is being deleted or has the condition Terminating, so that no object may be created (API-457). */
 export function isTerminating({ metadata, status }: Definition): boolean {
   return Boolean(metadata?.deletionTimestamp) || isConditionTrue(status.conditions, 'Terminating');
 }

@@ -53,7 +53,7 @@ export interface TokenOrder {
 const REMEMBERED_TOKENS = 10_000;
 const EXTRA = 'authentication.kubernetes.io';
 const DAY_MS = 86_400_000;
-/** Labels of Secrets with a token: the day of its last use, and since when it is not accepted any more. */
+/** Labels of Secrets with a token: the day of its last use, and the day since which it is not accepted. */
 const LAST_USED = 'kubernetes.io/legacy-token-last-used';
 const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
 
@@ -196,7 +196,7 @@ export class ServiceAccountTokens implements TokenVerifier {
     const bound: readonly (readonly [Kind, string, ObjectClaim | undefined, string])[] = [
       ['secrets', namespace, secret, 'secret'],
       ['pods', namespace, pod, 'pod'],
-      // Beside a pod, the node is only informative.
+      // If there is a pod, the node is only informative.
       ['nodes', '', pod === undefined ? node : undefined, 'node'],
     ];
     for (const [kind, where, claim, word] of bound) {

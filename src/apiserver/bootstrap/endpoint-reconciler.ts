@@ -29,7 +29,7 @@ const ENDPOINTS = { group: '', resource: 'endpoints', namespaced: true };
 const ENDPOINT_SLICES = { group: 'discovery.k8s.io', resource: 'endpointslices', namespaced: true };
 
 /**
- * Keeps Endpoints and EndpointSlice `default/kubernetes` in line with the running servers (upstream `controlplane/reconcilers/lease.go`). A
+ * Keeps the running servers in Endpoints and EndpointSlice `default/kubernetes` (upstream `controlplane/reconcilers/lease.go`). A
  * server with a store of its own writes its address once, because it may differ from that of the last start. If several servers share a
  * store, each writes every ten seconds the servers that have renewed their keys.
  */

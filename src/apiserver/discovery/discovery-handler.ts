@@ -22,7 +22,7 @@ export interface DiscoveryOptions {
   readonly remote?: () => readonly GroupVersion[];
   /** Changes whenever `resources` does; absent: a changed set is a new array. */
   readonly version?: () => number;
-  /** `host:port` for the document at `/api`. */
+  /** `host:port` of this server, for the document at `/api`. */
   readonly serverAddress?: () => string;
 }
 

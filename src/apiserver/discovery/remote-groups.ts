@@ -81,7 +81,7 @@ export class RemoteGroups {
       this.#report(kv, service, groupVersion);
   }
 
-  /** Another server on the same store writes the same; a write that loses to another one is tried again. */
+  /** Another server on the same store writes the same. If another write was first, this one is retried. */
   #report(kv: KeyValue, service: KubeObject, groupVersion: GroupVersion): void {
     const { store, clock, logger } = this.#options;
     const status = (service['status'] ?? {}) as { conditions?: readonly Condition[] | null };

@@ -103,7 +103,7 @@ export class ResourceHandler {
     const unsupported = (): Error => (custom ? newVerbNotSupported(info, verb) : newMethodNotSupported());
     // Built-in resources have no route for HEAD; definitions are served by verb, and HEAD is a get or a list.
     if (verb === 'unknown' || (method === 'HEAD' && !custom)) throw unsupported();
-    // The deprecated prefix makes a watch of every method (API-003), and the rights of a watch are required; only GET is served.
+    // Under the deprecated prefix, every method is a watch and needs the rights of a watch (API-003), but only GET is served.
     if (verb === 'watch' && method !== 'GET' && method !== 'HEAD') throw unsupported();
     if (custom && verb === 'update' && name === '') throw newBadRequest('name must be provided');
     if (!verbs.includes(verb)) throw unsupported();

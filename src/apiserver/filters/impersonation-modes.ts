@@ -56,8 +56,8 @@ export interface Impersonation {
 }
 
 /**
- * The wanted user, with the groups that every such user has, by the first mode that the requester may use. If there is none, throws the 403
- * of the first mode that applies.
+ * The wanted user with the groups that every such user has, impersonated in the first mode that the requester may use. If there is none,
+ * throws the 403 of the first mode that applies.
  */
 export function impersonated(wanted: UserInfo, impersonation: Impersonation): UserInfo {
   let refusal: StatusError | undefined;

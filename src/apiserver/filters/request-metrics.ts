@@ -52,7 +52,7 @@ export class RequestMetrics {
     });
   }
 
-  /** A resource that is no longer served has no series. Later answers for it are not `served`, so no series returns. */
+  /** Removes the series of a resource that is no longer served. Later answers for it are not `served`, so no series returns. */
   forget({ group, version, resource }: GroupVersionResource): void {
     for (const metric of [this.#total, this.#duration]) metric.deletePartialMatch({ group, version, resource });
   }

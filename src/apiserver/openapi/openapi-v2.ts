@@ -10,7 +10,7 @@ import { encodeOpenApiV2 } from './v2-protobuf.ts';
 
 const JSON_TYPE = 'application/json';
 export const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
-/** The media type that clients up to client-go 0.36 request; the answer has the type above. */
+/** The media type that clients up to client-go 0.36 request; answers have the type above. */
 const PROTOBUF_TYPE_BEFORE = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /**

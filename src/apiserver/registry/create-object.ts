@@ -126,7 +126,7 @@ async function persist(
 
 type Written = { readonly created: ServedObject } | { readonly existing: KeyValue };
 
-/** Other clients may write to the object before it is deleted; each retry stands for one such write. */
+/** Maximum number of attempts, because other clients may write to the object before it is deleted. */
 const TAKE_BACK_ATTEMPTS = 100;
 
 /**
@@ -147,7 +147,7 @@ async function takeBack(store: Store, { key, createRevision, modRevision }: KeyV
 interface Prepared extends CreateRequest {
   readonly name: string;
   readonly context: StrategyContext;
-  /** The present version of the object. */
+  /** The outcome of the write so far. */
   outcome: StoreOutcome;
 }
 

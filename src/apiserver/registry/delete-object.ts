@@ -68,7 +68,7 @@ async function deleteOnce(resource: ResourceStore, request: DeleteRequest, kv: K
   const stored = resource.convertsRemotely ? await resource.read(kv) : resource.stored(kv);
   const decision = decide(resource, stored, options);
   const dryRun = isDryRun(options);
-  // As upstream, this comes before admission: a pod that is already shutting down passed admission when that began.
+  // As upstream, this comes before admission: a pod that is already shutting down passed admission at its first DELETE.
   if (decision.reason === 'gracePeriodNotShorter') return done(decision, decision.object);
   if (context.admission !== 'skipped') {
     const write: AdmittedWrite = {

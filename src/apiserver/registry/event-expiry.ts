@@ -24,7 +24,7 @@ export interface EventExpiryOptions {
   readonly logger: Logger;
 }
 
-/** The store's revision at a time of this process. */
+/** A revision of the store, and a time at which it was current. */
 interface Mark {
   /** Monotonic ms. */
   readonly at: number;

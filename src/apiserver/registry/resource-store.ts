@@ -91,7 +91,7 @@ export class ResourceStore {
     return listPrefix(this.storage, namespace);
   }
 
-  /** The resource is no longer served, or changed. Requests that already found it start no watch. */
+  /** Called when the resource is no longer served, or changed. Requests that already found it start no watch. */
   retire(): void {
     this.#state = 'retired';
   }

@@ -155,7 +155,7 @@ export interface Strategy {
   decideDelete?(input: DeleteInput): DeleteDecision;
   /** Called when a stored object was deleted, with its last state; frees its addresses. */
   released?(object: KubeObject): void;
-  /** `kept` for kinds that bring their status along, such as nodes (API-152). Default: dropped. */
+  /** `kept` for kinds that are created with their status, such as nodes (API-152). Default: dropped. */
   readonly statusOnCreate?: 'kept';
   /** True if `/status` keeps the old metadata, except as API-314 and API-330 say. Default: metadata is written. */
   readonly statusKeepsMetadata?: boolean;

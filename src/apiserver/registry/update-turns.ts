@@ -1,6 +1,6 @@
 import { type Release, Semaphore } from '../../base/time/semaphore.ts';
 
-/** More than the maximum of mutating requests in flight. Another one fails instead of waiting. */
+/** Maximum number of waiting updates, above that of mutating requests in flight. One more fails instead of waiting. */
 const MAX_WAITING = 10_000;
 
 interface Turns {

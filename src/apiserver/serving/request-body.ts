@@ -111,8 +111,8 @@ export class BodyReader {
       request.resume();
       return;
     }
-    // The answer is complete, so the client need not send the rest (RFC 9113, 8.1). In the same turn as the end of the answer, Node would
-    // never send the reset, and the client would wait for ever.
+    // The answer is complete, so the client need not send the rest (RFC 9113, 8.1). Not in the same turn as the end of the
+    // answer, because Node would never send the reset, and the client would wait for ever.
     const { stream } = request;
     const stop = (): void => void setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
     if (stream.writableFinished) stop();

@@ -51,7 +51,7 @@ export class StoreFullError extends Error {
 
 const OUT_OF_SPACE: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Whether a call of the file system failed for lack of space, which may come back. */
+/** Whether a call of the file system failed for lack of space, which may become free again. */
 export function isOutOfSpace(error: unknown): boolean {
   return error instanceof Error && 'code' in error && OUT_OF_SPACE.has(error.code);
 }

@@ -95,7 +95,7 @@ export function writeStoredMetadata(sink: JsonSink, kv: KeyValue): void {
   sink.bytes(value, at, kv.metadataEnd);
 }
 
-/** Metadata as text, for a codec that needs no more. */
+/** Metadata as text, for a codec that needs only text. */
 export function storedMetadataText({ stored, revision }: StoredBytes): MetadataText {
   return { json: stored, start: metadataStart(stored) - 1, resourceVersion: String(revision) };
 }

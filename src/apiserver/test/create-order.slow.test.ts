@@ -100,7 +100,7 @@ async function answerTo(send: Send, names: readonly string[]): Promise<Answer> {
   return send(attempt);
 }
 
-/** Names of faults that a verb answers, in order. */
+/** The names of all faults except these, in order. */
 const except = (...left: readonly string[]): string[] => Object.keys(faults).filter((name) => !left.includes(name));
 const NOT_IN_POST = 'a uid where nothing exists';
 /** A patch compares the uid directly after it was applied, so before the namespace. */

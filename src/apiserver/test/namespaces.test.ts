@@ -162,7 +162,7 @@ describe('namespaces', () => {
     const before = await server.store.currentRevision();
     const again = await startTestServer({ store: server.store });
     expect(await server.store.currentRevision()).toBe(before);
-    // The server wrote these objects to the store directly, in the form that its endpoints would store: an update finds nothing to change.
+    // The server wrote these objects directly to the store, in the form of its endpoints, so an update changes nothing.
     for (const target of [
       `${namespaces}/default`,
       `${namespaces}/default/services/kubernetes`,

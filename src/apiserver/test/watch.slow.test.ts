@@ -11,7 +11,7 @@ beforeEach(async () => {
 
 const revision = async (): Promise<string> => (await server.get(configMaps)).json.metadata.resourceVersion ?? '';
 const labelled = (name: string, color: string) => configMap(name, { metadata: { labels: { color } } });
-/** Lets everything that is ready run; the fake clock stands still. */
+/** Runs everything that is ready; the fake clock does not move. */
 const settle = async (): Promise<void> => {
   for (let i = 0; i < 20; i++) {
     await new Promise((resolve) => setImmediate(resolve));

@@ -67,7 +67,7 @@ function hostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** An answer with a failing status, in client-go's words. A body that is a Status is taken as it is. */
+/** An answer with a failing status, in client-go's words. A body that is a Status is used unchanged. */
 export function statusFailure(status: number, headers: HttpHeaders, body: Uint8Array): WebhookCallError {
   const error = statusErrorOf(status, headers, body);
   const said = error.status.details?.causes?.find(({ reason }) => reason === 'UnexpectedServerResponse')?.message;

@@ -25,7 +25,7 @@ export class ByteBuffer {
     this.end += chunk.length;
   }
 
-  /** Must be called before the appended chunk goes back to its owner. It copies the unprocessed rest. */
+  /** Copies the unprocessed bytes. Must be called before the owner of the appended chunk reuses it. */
   keep(): void {
     if (this.length === 0) this.bytes = this.#own;
     else if (this.bytes !== this.#own) this.#reserve(0);

@@ -146,7 +146,7 @@ function clientOf(answer: (target: string) => string, type = JSON_TYPE): RestCli
   });
 }
 
-/** Discovery keeps the errors of single versions. */
+/** Discovery keeps the errors of single versions instead of throwing them. */
 async function discovered(client: RestClient): Promise<void> {
   const { failedGroupVersions, resources } = await discover(client);
   for (const error of failedGroupVersions.values()) if (!NAMED.some((named) => error instanceof named)) throw error;

@@ -36,7 +36,10 @@ export function watchDecoder(
     : new JsonWatchDecoder(onEvent);
 }
 
-/** Maximum number of announced events. The heads of so many fill half of the nearest cache; with fewer, prefetching would gain less. */
+/**
+ * Maximum number of announced events. The heads of this many events fill half of the CPU's first cache; with fewer, prefetching would gain
+ * less.
+ */
 export const WATCH_AHEAD = 32;
 
 const TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] as const;

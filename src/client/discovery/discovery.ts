@@ -146,7 +146,7 @@ async function readRoot(client: RestClient, path: '/api' | '/apis', { found, opt
     else if (path === '/api') readVersions(document, found);
     else readGroups(document, found);
   } catch (error) {
-    // Some servers have no core group, or no others (client-go tolerates both).
+    // Some servers have only the core group, or only others (client-go tolerates both).
     if (!isNotFound(error) && !isForbidden(error)) throw error;
   }
 }

@@ -14,7 +14,7 @@ export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec;
 }
 
-/** A lease at its last read, and since when it has been unchanged by this process's clock. */
+/** A lease as it was last read, and the time since which it is unchanged, by the clock of this process. */
 export interface ObservedLease {
   readonly lease: Lease;
   /** Monotonic ms. */

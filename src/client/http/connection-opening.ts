@@ -5,7 +5,7 @@ import { type ClientCertificate, type ConnectOptions, hostOf, parseServer, tlsOp
 import { transportErrorOf } from './transport-failure.ts';
 import { TransportError } from './transport.ts';
 
-/** Timeout of the handshake, as in client-go. A server that dies at the wrong moment leaves a silent socket. */
+/** Timeout of the handshake, as in client-go. Without it, a server that dies during the handshake leaves a silent socket. */
 const OPENING_MS = 10_000;
 
 /** Starts to open a connection to the server. */

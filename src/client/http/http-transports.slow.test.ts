@@ -201,7 +201,7 @@ describe.each(Object.entries(protocols))('%s transport', (name, start) => {
         code: 'refused',
         message: 'no credentials came before the request timed out after 50 ms',
       });
-      // Nor of them, when it was over before.
+      // If the time was over before, the error does not mention the credentials either.
       await expect(transport.send(get('/x', { signal }))).rejects.toMatchObject({ code: 'timeout' });
     });
   });

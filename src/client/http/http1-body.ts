@@ -7,7 +7,7 @@ const AHEAD_BYTES = 128 * 1024;
 export interface BodySource {
   pause(): void;
   resume(): void;
-  /** The reader stopped, and the rest is not worth reading. */
+  /** The reader stopped, and the remaining bytes are not worth reading. */
   cancel(): void;
 }
 

@@ -24,7 +24,7 @@ export class Http1Connections {
   readonly #options: Http1ConnectionsOptions;
   readonly #places: Semaphore;
   readonly #watchPlaces: Semaphore;
-  /** Free connections; the last was used last. */
+  /** Free connections, the most recently used one last. */
   readonly #free: Http1Connection[] = [];
   readonly #all: Http1Connection[] = [];
   #closed = false;
@@ -99,7 +99,7 @@ export class Http1Connection {
   readonly #free: Http1Connection[];
   #release: Release | undefined;
   #answers = 0;
-  /** The callers that know the identity of the server at the current socket. A collector has one. */
+  /** The callers that know the identity of the server at the current socket. A collector is one caller. */
   readonly #greetings = new Set<Greeting>();
 
   constructor({ Client, connector, origin }: Http1ConnectionsOptions, free: Http1Connection[]) {

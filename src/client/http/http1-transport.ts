@@ -21,7 +21,7 @@ import { isWatch } from './watch-request.ts';
 
 /** Maximum time to open a connection, as in client-go's dialer. */
 const CONNECT_MS = 30_000;
-/** Keep-alive interval, as in client-go's dialer. Only unanswered probes show a watch that its server has vanished. */
+/** Keep-alive interval, as in client-go's dialer. A watch learns only from unanswered probes that its server has vanished. */
 const KEEP_ALIVE_MS = 30_000;
 
 /** HTTP/1.1 over undici: connections are reused, with one request at a time on each. */
@@ -48,7 +48,7 @@ class Http1Transport implements Transport {
   #closed = false;
   /** Connections with the current client certificate; another certificate needs other connections. */
   #connections: { readonly certificate: ClientCertificate | undefined; readonly to: Http1Connections } | undefined;
-  /** These, and earlier ones with requests in progress. */
+  /** The current connections, and earlier ones with requests in progress. */
   readonly #alive = new Set<Http1Connections>();
 
   constructor(options: TunnelOptions) {

@@ -63,7 +63,7 @@ type Chunk = IteratorResult<Uint8Array, undefined>;
 
 const PASSED_ON: Outcome<Chunk, Chunk> = { take: (chunk) => chunk, failure: asError };
 
-/** The waits that one signal ends; those without a signal have none. */
+/** The waits that one signal ends, or, with `signal` undefined, all waits without one. */
 class Waits {
   readonly rejects = new Bag<Reject>();
   readonly signal: AbortNotice | undefined;
@@ -193,7 +193,7 @@ class EndedByAbort implements AsyncIterableIterator<Uint8Array, undefined> {
   #stop(): void {
     if (this.#ended) return;
     this.#ended = true;
-    // Not awaited, because a generator that waits inside next() would answer only afterwards.
+    // Not awaited, because a generator that waits inside `next()` answers `return()` only afterwards.
     void Promise.resolve(this.#chunks.return?.()).catch(() => {});
   }
 }

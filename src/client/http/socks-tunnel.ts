@@ -5,7 +5,7 @@ import { messageOf } from '../../base/errors/thrown.ts';
 import { hostOf } from './connect-options.ts';
 import { keepQuiet, portOf, refusal, type Tunnel } from './tunnel.ts';
 
-/** A tunnel through a SOCKS 5 proxy, which resolves the target's name itself. Import on demand, because few have such a proxy. */
+/** A tunnel through a SOCKS 5 proxy, which resolves the target's name itself. Import on demand, because few users have such a proxy. */
 export async function throughSocks({ proxy, target, signal }: Tunnel): Promise<Socket> {
   const address = { host: hostOf(proxy), port: portOf(proxy) };
   const destination = { host: hostOf(target), port: portOf(target) };

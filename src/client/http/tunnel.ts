@@ -26,7 +26,7 @@ export function portOf(url: URL): number {
   return Number(url.port || (DEFAULT_PORTS[url.protocol] ?? 443));
 }
 
-/** Between two owners of the socket, nothing else would handle its errors. */
+/** Handles errors of the socket while it passes from one owner to the next. */
 export function keepQuiet(socket: Socket): void {
   socket.on('error', () => undefined);
 }

@@ -101,7 +101,7 @@ export function afterAttempt(before: ReflectorState, step: ReflectorStep, outcom
   return { ...after, state: { ...after.state, refusals: refusals + 1 }, wait: { kind: 'asked', ms: asked } };
 }
 
-/** The time in the server's refusal. A new definition is refused briefly, with a time. */
+/** The wait that the server's refusal requests. The resources of a new definition are refused for a short time, with such a wait. */
 function timeAsked(error: Error): number {
   return error instanceof StatusError && error.code === 429 ? retryAfterMs(error.retryAfterSeconds) : 0;
 }

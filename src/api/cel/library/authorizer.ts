@@ -144,7 +144,7 @@ function refining(id: string, field: keyof ResourceAttributes, cost: CallCost = 
   ];
 }
 
-/** A selector is parsed once, and every second character may begin a requirement. */
+/** The cost of parsing a selector once, with at most one requirement for every two characters. */
 const selectorCost: CallCost = {
   when: 'before',
   actual: ([, selector = null]) => {

@@ -206,8 +206,8 @@ export const strings: CelFunctions = {
     member('ends_with_string', startEnd(), (value = null, part = null) => asText(value).endsWith(asText(part))),
   ],
   matches: [
-    // Only the member function is charged for the text that it reads (cel-go `checker/cost.go`), and rules with the global function rely on
-    // that.
+    // Only the member function is charged for the text that it reads (cel-go `checker/cost.go`). Rules that call the global function rely
+    // on this.
     overload('matches', { args: [string, string], result: bool }, (value = null, pattern = null) =>
       matchesPattern(asText(value), asText(pattern)),
     ),

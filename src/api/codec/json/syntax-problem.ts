@@ -142,7 +142,7 @@ class SyntaxScanner {
     return String.fromCharCode(byte);
   }
 
-  /** About the byte that was read last. */
+  /** Reports the byte that was read last. */
   #fail(where: string): never {
     const character = String.fromCharCode(this.#bytes[this.#at - 1] ?? 0);
     const shown = character === "'" ? "'\\''" : character === '"' ? `'"'` : `'${quoted(character).slice(1, -1)}'`;

@@ -146,7 +146,7 @@ function isEnveloped(bytes: Uint8Array, start: number, end: number): boolean {
   );
 }
 
-/** Reads an unsigned varint. Above 2^53 its last digits are lost, which no caller can notice, because such a length is an error. */
+/** Reads an unsigned varint. A value above 2^53 loses its last digits, but such a length is an error for every caller. */
 function varint(end: number): number {
   if (at >= end) throw new ProtobufError('unexpected EOF');
   const first = source[at++]!;

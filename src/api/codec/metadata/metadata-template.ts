@@ -22,7 +22,7 @@ export class MetadataTemplate {
   readonly #message: Uint8Array;
   /** Start and end of each text in the object, and its position in the message. */
   readonly #texts: Int32Array;
-  /** The same for times, without an end. */
+  /** Position of each time in the object and in the message. */
   readonly #times: Int32Array;
   /** The position after the last digit of resourceVersion. */
   readonly #revisionEnd: number;

@@ -70,7 +70,7 @@ describe('watch frames', () => {
   });
 
   it('an event stays as it was delivered until the next push, however the stream is cut', () => {
-    // Most objects are similar, so that one fits in the place of the other; some outgrow the buffer.
+    // Most objects are similar, so that one fits into the space of another; some are larger than the buffer.
     const length = fc.oneof({ weight: 4, arbitrary: fc.nat(3000) }, { weight: 1, arbitrary: fc.nat(40_000) });
     fc.assert(
       fc.property(

@@ -11,7 +11,7 @@ import { MAX_NESTING, ProtobufError, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, Wire
  */
 type Slots = unknown[];
 
-/** Decodes values that Go keeps as raw bytes if they are protobuf themselves: the envelope of a nested object. */
+/** Decodes a value that Go keeps as raw bytes and that is itself protobuf: the envelope of a nested object. */
 export type DecodeEmbedded = (bytes: Uint8Array, depth: number) => unknown;
 
 /** `k8s\0` */

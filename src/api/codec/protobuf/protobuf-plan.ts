@@ -59,7 +59,7 @@ export function planOf(typeName: string): MessagePlan | undefined {
 function levelOf(typeName: string, slots: FieldPlan[]): LevelPlan {
   const entries: (FieldPlan | InlinePlan)[] = [];
   for (const field of structFieldsOf(typeName)) {
-    // TypeMeta, and the few types that have no protobuf form.
+    // Skips TypeMeta, and the few types that have no protobuf form.
     if (field.number === 0) continue;
     if (field.inline) {
       entries.push({ number: field.number, inline: levelOf(field.type, slots) });

@@ -170,7 +170,7 @@ export class WireWriter {
   /** The bytes from this position on are written. */
   #at: number = FIRST_CAPACITY;
 
-  /** Bytes written so far; callers remember it to know the length of the following fields. */
+  /** Bytes written so far; callers keep it to compute the length of the following fields. */
   get size(): number {
     return this.#bytes.length - this.#at;
   }
@@ -293,7 +293,7 @@ export class WireWriter {
     this.varint(field * 8 + wire);
   }
 
-  /** The length and tag of everything written since `size` was `before`. */
+  /** Writes the length and tag of everything that was written since `size` was `before`. */
   delimit(field: number, before: number): void {
     this.varint(this.size - before);
     this.varint(field * 8 + WIRE_BYTES);

@@ -10,7 +10,7 @@ function isEmptyList(value: unknown): boolean {
   return !Array.isArray(value) || value.length === 0;
 }
 
-/** Roles and cluster roles; only the latter may name URLs. */
+/** Roles and cluster roles. Only a cluster role may name URLs. */
 export function validateRole(role: Fields): FieldError[] {
   const aggregation = objectAt(role, 'aggregationRule');
   const none = 'at least one clusterRoleSelector required if aggregationRule is non-nil';

@@ -44,7 +44,7 @@ export function rewriteMessages(source: string): RewrittenExpression {
       text += token === '}' && top !== 'other' && top !== undefined ? `${top === 'value' ? ')' : ''}})` : token;
       open.pop();
     } else if (top === 'fields' && token === ':') {
-      // The values of one literal have separate types; those of one map do not.
+      // Each value of a literal has its own type; the values of a map have one type.
       open[open.length - 1] = 'value';
       text += ': dyn(';
     } else if (top === 'value' && token === ',') {

@@ -74,7 +74,7 @@ function byOperation(plugins: readonly AdmissionPlugin[]): ByOperation {
   return { CREATE: of('CREATE'), UPDATE: of('UPDATE'), DELETE: of('DELETE'), CONNECT: of('CONNECT') };
 }
 
-/** Undefined if no plug-in had to wait, so that the next step need not wait either. */
+/** Undefined if no plug-in had to wait; then the next step does not wait either. */
 type Pending = Promise<void> | undefined;
 
 function then(pending: Pending, next: () => Pending): Pending {

@@ -7,7 +7,7 @@ import { admissionForbidden } from '../chain/admission-forbidden.ts';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
 /**
- * Refuses certificates for `system:masters` by the signer whose certificates authenticate here, because such a user bypasses RBAC
+ * Refuses certificates for `system:masters` from the signer that this server trusts, because such a user bypasses RBAC
  * (`plugin/pkg/admission/certificates/subjectrestriction`).
  */
 export class CertificateSubjectRestriction implements AdmissionPlugin {

@@ -7,8 +7,8 @@ const finalizers: Readonly<Record<string, string>> = {
 };
 
 /**
- * Protects storage objects in use from deletion (API-341): every new volume, claim and VolumeAttributesClass gets a finalizer, which its protection controller
- * removes when the object is no longer used. Without such a controller the object could never be deleted.
+ * Protects storage objects in use from deletion (API-341): every new volume, claim and VolumeAttributesClass gets a finalizer, which a
+ * controller removes when the object is no longer used. Without such a controller the object could never be deleted.
  */
 export class StorageObjectInUseProtection implements AdmissionPlugin {
   readonly name = 'StorageObjectInUseProtection';

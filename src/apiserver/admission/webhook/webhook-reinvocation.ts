@@ -22,7 +22,7 @@ export class WebhookReinvocation {
     return this.#required.has(uid);
   }
 
-  /** Records the object after the webhooks. */
+  /** Records the object as the webhooks left it. */
   left(object: KubeObject | undefined): void {
     this.#previous = object === undefined ? undefined : copyJson(object);
   }

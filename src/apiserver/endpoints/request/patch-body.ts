@@ -15,7 +15,7 @@ export interface PatchBody {
   apply(document: unknown): unknown;
   readonly text: string;
   /**
-   * The part of a document that the patch reads or writes; the rest need not be decoded, and stays. `metadata` is kind, apiVersion and
+   * The part of a document that the patch reads or writes; other parts stay, and need not be decoded. `metadata` is kind, apiVersion and
    * metadata without managedFields; `fields` is all but managedFields (API-219).
    */
   readonly sees: 'metadata' | 'fields' | 'everything';

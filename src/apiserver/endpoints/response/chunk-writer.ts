@@ -43,7 +43,7 @@ export class ChunkWriter {
     this.#used += end - start;
   }
 
-  /** The chunks that are full. */
+  /** Removes and returns the full chunks. */
   *taken(): Generator<Uint8Array> {
     if (this.#full.length === 0) return;
     const full = this.#full;
@@ -51,7 +51,7 @@ export class ChunkWriter {
     yield* full;
   }
 
-  /** The rest, at the end. */
+  /** Returns the remaining bytes, at the end. */
   *rest(): Generator<Uint8Array> {
     yield* this.taken();
     if (this.#used > 0) yield this.#chunk.subarray(0, this.#used);

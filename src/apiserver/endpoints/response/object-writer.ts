@@ -7,7 +7,7 @@ import { partialObjectMetadata } from './partial-metadata.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import { tableFor } from './table-answer.ts';
 
-/** One object in the negotiated representation; stored bytes go out as they are (API-020..026). */
+/** One object in the negotiated representation; stored bytes are sent unchanged (API-020..026). */
 export async function writeObject(scope: ResourceScope, status: number, object: ServedObject): Promise<HttpResponse> {
   const { representation } = scope;
   const { mediaType, transform, pretty } = representation;

@@ -21,7 +21,7 @@ interface ProtobufList {
 
 /** The encoding of a list of one kind. */
 export interface ListEncoding {
-  /** The stored bytes of objects that are encoded together, at most this and one object. */
+  /** Maximum stored bytes of objects that are encoded together, plus one object. */
   readonly batchBytes: number;
   frame(metadata: ListMeta, itemBytes: number): ListFrame;
   /** Items in the form of the list, one after the other. */

@@ -4,7 +4,7 @@ import type { CacheWatch, WatchStep } from '../../storage/cache/cache-watch.ts';
 
 export type WatchMoment =
   | WatchStep
-  /** A bookmark is due, and nothing else is to be sent. */
+  /** Only a bookmark is due. */
   | { readonly kind: 'bookmark' }
   /** The watch has timed out. */
   | { readonly kind: 'timeout' };

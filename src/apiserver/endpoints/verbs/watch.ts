@@ -51,7 +51,7 @@ export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
   return { status: 200, headers: watchHeaders(scope), body };
 }
 
-/** Only the deprecated prefix has watches with a name (API-003; apiserver `pkg/endpoints/handlers/get.go`, `ListResource`). */
+/** Only watches under the deprecated prefix have a name (API-003; apiserver `pkg/endpoints/handlers/get.go`, `ListResource`). */
 function ofName(name: string, options: ListOptions): ListOptions {
   if (name === '') return options;
   const given = parseFieldSelector(options.fieldSelector);

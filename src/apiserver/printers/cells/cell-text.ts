@@ -39,7 +39,7 @@ export function containerImages(containers: readonly unknown[]): string {
   return containers.map((container) => textAt(container, 'image')).join(',');
 }
 
-/** The first `shown` items and the number of the others; `empty` if there are none. */
+/** The first `shown` items and the number of the remaining ones; `empty` if there are no items. */
 export function clipped(
   items: readonly string[],
   { shown, total = items.length, empty }: { shown: number; total?: number; empty: string },

@@ -32,7 +32,7 @@ export const jobStrategy: Strategy = {
       [NAME_LABEL]: name,
       [LEGACY_NAME_LABEL]: name,
     };
-    // A job without labels gets those of its pods. Defaults are applied on read, when these labels exist.
+    // A job without labels gets those of its pods. Defaults are applied on read, so they see these labels.
     const meta = metadataOf(job);
     if (Object.keys(meta.labels ?? {}).length === 0) meta.labels = { ...metadata.labels };
     spec.selector = { ...spec.selector, matchLabels: { ...spec.selector?.matchLabels, [UID_LABEL]: uid } };

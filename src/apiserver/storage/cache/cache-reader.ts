@@ -326,7 +326,7 @@ function bytesHeldBy({ current, previous }: StoreEvent): number {
   return (current?.value.length ?? 0) + (previous?.value.length ?? 0);
 }
 
-/** The position after the last entry of a step from `from`, of entries up to `end`. It is the same for all readers at that position. */
+/** The position after the last entry of a step that begins at `from`, at most `end`. It is the same for all readers at that position. */
 function stepEnd(from: number, end: number, sizeOf: (index: number) => number): number {
   let bytes = 0;
   let to = from;

@@ -21,7 +21,7 @@ class Objects {
   readonly store: Store = openMemoryStore({ clock: this.clock, logger: silentLogger });
   readonly revisions = new Map<string, number>();
   watches = 0;
-  /** Turns of the event loop that pass before a watch on the store is confirmed; its events may come before. */
+  /** Turns of the event loop that pass before a watch on the store is confirmed; its events may come earlier. */
   delay = 0;
   /** The number of events of history that come in one turn; all at once unless set. */
   slice = Infinity;

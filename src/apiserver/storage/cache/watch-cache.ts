@@ -270,7 +270,7 @@ export class WatchCache {
     const events = all.filter((event) => event.revision > after);
     if (events.length === 0) return undefined;
     const batch = new EventBatch(events);
-    // Another reader may lack events that this one has from history, while the cache lagged behind.
+    // Not shared: another reader may lack the events that this one read from history while the cache lagged behind.
     if (events.length < all.length) return batch;
     this.#shared = [{ from, to, prefix, batch }, ...this.#shared.slice(0, SHARED_LIMIT - 1)];
     return batch;

@@ -77,7 +77,7 @@ export interface JournalState {
   /** The compacted revision in the journal; that of the map may be newer. */
   readonly compacted: Revision;
   /**
-   * Entries that were found superfluous while the journal was read, in the order in which they must be removed. The next commits remove
+   * Entries of the journal that are no longer needed, in the order in which they must be removed. The next commits remove
    * them: a server that only reads writes nothing, also on a full disk.
    */
   readonly forget: readonly Revision[];

@@ -65,7 +65,7 @@ interface Real {
   map: MultiVersionMap;
   /** The journal with the entries that a restart would find. */
   journal: Map<number, Entry>;
-  /** The compacted revision as of the last time the journal forgot something. */
+  /** The compacted revision when the journal last forgot something. */
   journaled: number;
 }
 

@@ -406,12 +406,13 @@ export class MultiVersionMap {
   }
 
   /**
-   * A change has left history, so the change it superseded is removed, as is a deletion itself. Returns how many other values were moved.
+   * Called when a change has left history. Removes the change before it, and the change itself if it is a deletion. Returns how many other
+   * values were moved.
    */
   #settle(change: Change, dropped: Revision[]): number {
     const { previous } = change;
     let moved = 0;
-    // An earlier deletion was removed when it left history itself.
+    // An earlier deletion is removed already, since it left history.
     if (previous?.value !== undefined) {
       dropped.push(previous.modRevision);
       moved = this.#values.release(previous);

@@ -14,7 +14,7 @@ interface Chunk<T> {
   readonly items: T[];
   /** Number of existing items. */
   there: number;
-  /** No item was deleted at a later revision. */
+  /** All deleted items of the chunk were deleted at or before this revision. */
   lastGone: Revision;
   /** Signatures of the items; absent until they are first searched. */
   signatures: SignatureColumn | undefined;
@@ -40,7 +40,7 @@ interface Position {
 /** A chunk beyond this size is split in two, so that an insertion moves at most this many pointers. */
 const CHUNK_LIMIT = 512;
 
-/** One more, for the moment before the split. */
+/** One more, because a chunk exceeds its limit just before it is split. */
 const COLUMN_SIZE = CHUNK_LIMIT + 1;
 
 /**
@@ -77,7 +77,7 @@ export class SortedKeyIndex<T extends Keyed> {
     const { chunk: c, at } = this.#lowerBound(item.key);
     const next = this.#chunks[c]?.items[at];
     if (next?.key === item.key) return false;
-    // The position after the last item of a chunk equals that before the next chunk; appending to the former splits less often.
+    // The end of a chunk and the start of the next chunk are one position; appending to the earlier chunk splits less often.
     const chunk = at === 0 && c > 0 ? this.#chunks[c - 1] : this.#chunks[c];
     if (chunk === undefined) this.#chunks.push(this.#chunkOf([item]));
     else if (at === 0 && c > 0) this.#insert(chunk, { chunk: c - 1, at: chunk.items.length }, item);

@@ -69,7 +69,7 @@ describe('value slabs', () => {
     const value = Buffer.from('12345678');
     const held = Array.from({ length: 4096 }, () => hold(slabs, value));
     let moved = 0;
-    // Every second one, then every second of the rest, and so on: the least favourable order.
+    // Releases every second value, then every second of the remaining ones, and so on: the least favourable order.
     for (let step = 2; step <= 4096; step *= 2) {
       for (let i = step / 2; i < held.length; i += step) moved += slabs.release(held[i]!);
     }

@@ -48,7 +48,7 @@ export class ValueSlabs {
   readonly #sizes: SlabSizes;
   readonly #slabs = new Map<ArrayBufferLike, Slab>();
   #newest: Slab | undefined;
-  /** Number of slabs so far. The first ones are shared, so that a small store, and each test of one, uses the most frequent path. */
+  /** Number of slabs so far. The first ones are shared, so that a small store, such as that of a test, uses the most frequent path. */
   #allocated = 0;
   /**
    * The value that was copied last, if it is in the newest slab. Most lookups concern it, and it is cheaper to recognize than by its
@@ -125,7 +125,7 @@ export class ValueSlabs {
     return counted ? Buffer.allocUnsafeSlow(this.#sizes.slab) : Buffer.from(new SharedArrayBuffer(this.#sizes.slab));
   }
 
-  /** Moves the rest of a full slab if it is small. */
+  /** Moves the remaining values of a full slab if they are few. */
   #tidy(slab: Slab): number {
     if (slab.wanted >= slab.bytes.length * WANTED) return 0;
     this.#slabs.delete(slab.bytes.buffer);

@@ -38,7 +38,7 @@ describe('keys in etcd', () => {
     fc.assert(
       fc.property(key, key, (prefix, other) => {
         const end = endOfPrefix(prefix);
-        // etcd's word for "no end".
+        // etcd's notation for a range without an upper bound.
         if (Buffer.compare(end, Buffer.of(0)) === 0) return prefix.every((byte) => byte === 0xff);
         const inRange = Buffer.compare(other, prefix) >= 0 && Buffer.compare(other, end) < 0;
         return inRange === (Buffer.compare(other.subarray(0, prefix.length), prefix) === 0);

@@ -40,7 +40,7 @@ const FIRST_PAGE = 100;
 const LARGEST_PAGE = 10_000;
 const PAGE_BYTES = 8 << 20;
 
-/** Maximum wait for the answer with the start of history; a member checks such watches ten times a second. */
+/** Maximum wait for the answer that contains the compacted revision; a member checks such watches ten times a second. */
 const COMPACTED_REVISION_MS = 2_000;
 
 /** `Compare`: the revision of the last change is equal. */

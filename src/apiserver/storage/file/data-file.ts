@@ -235,7 +235,7 @@ export class DataFile implements RedoTable {
 
   /** Never rejects: without space for a second file, the first one continues. */
   async #rewriteFile(): Promise<void> {
-    // The frame that triggered it is complete, and the next one may begin meanwhile.
+    // The frame that triggered the snapshot is complete, and the next one may begin meanwhile.
     const from = { end: this.#end, applied: this.#applied, compacted: this.#compacted, entries: this.#sizes.live };
     try {
       const { applied, compacted, entries } = from;

@@ -309,7 +309,7 @@ describe('the file store', () => {
     const created = await store.create('/registry/a', bytes('0'));
     if (created.succeeded) revision = created.kv.modRevision;
     for (let i = 1; i < 12_000; i += 1000) {
-      // Each burst is one group of changes on other keys around one change of the same key.
+      // Each burst changes many other keys, and among them the same key once.
       await Promise.all(Array.from({ length: 999 }, (_, j) => store.create(`/registry/${i}-${j}`, bytes(String(j)))));
       const updated = await store.update('/registry/a', bytes(String(i)), revision);
       if (updated.succeeded) revision = updated.kv.modRevision;
@@ -319,7 +319,7 @@ describe('the file store', () => {
     const bounded = await openFileStore({ path, clock: systemClock, limits });
     await expect(bounded.list('', { revision: 500 })).rejects.toThrow('has been compacted');
     expect((await bounded.list('', { revision: 2500 })).items).toHaveLength(2498);
-    // A read alone writes nothing; the compacted revision is written with the next commit.
+    // Reading the journal writes nothing; the compacted revision is written with the next commit.
     await bounded.create('/registry/b', bytes('0'));
     await bounded.close();
     const again = await open(path);

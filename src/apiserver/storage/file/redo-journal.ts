@@ -32,10 +32,10 @@ export interface RedoState {
 
 type Logs = readonly [RedoLog, RedoLog];
 
-/** Changes and revisions to forget that go into the table at once, in one turn of the event loop. */
+/** Number of changes and revisions to forget that are applied to the table together, in one turn of the event loop. */
 const APPLIED_AT_ONCE = 1024;
 
-/** Bytes of entries that go into the table at once. A flush of more would delay the records that are written meanwhile. */
+/** Bytes of entries that are applied to the table together. A flush of more would delay the records that are written meanwhile. */
 const APPLIED_BYTES = 64 << 10;
 
 /** The logs of a store as they were found, before anything is written. */
@@ -196,7 +196,7 @@ export class RedoJournal implements Journal {
     writeRedoRecord(target, offset, { id: this.#id, sequence, compacted }, commit);
   }
 
-  /** A commit too large for a log goes into the table, behind all earlier commits. */
+  /** Applies a commit that is too large for a log to the table, after all earlier commits. */
   async #commitToTable(commit: JournalCommit, size: number): Promise<void> {
     await this.#applied();
     await this.#apply(this.#current);

@@ -77,7 +77,7 @@ function nameCheck(field: string, check: (text: string) => string[]): [field: st
   return [field, (spec, path) => validateOptionalText(spec, field, { path, check })];
 }
 
-/** Checks after those of volumes and containers, in upstream's order, each by its field. */
+/** Checks after those of volumes and containers, in upstream's order, each under its field. */
 const CHECKS: readonly (readonly [field: string, check: SpecCheck])[] = [
   ['nodeSelector', (spec, path) => validateLabels(textsAt(spec, 'nodeSelector'), `${path}.nodeSelector`)],
   ['securityContext', validatePodSecurity],
@@ -147,7 +147,7 @@ function validateSchedulingGates(spec: Fields, path: string): FieldError[] {
   return errors;
 }
 
-/** A pod with user namespaces cannot use the host's network and processes. The last two paths are upstream's. */
+/** A pod with user namespaces cannot use the host's network and processes. As upstream, the last two paths begin in upper case. */
 function validateHostUsers(spec: Fields, path: string): FieldError[] {
   if (spec['hostUsers'] !== false) return [];
   const shared = [

@@ -13,8 +13,8 @@ export interface AddressClaims {
   /** The same for an address that a client requested. It retries briefly, because no other address can replace it. */
   claimWanted(range: ClaimedRange, item: string): Promise<Revision | undefined>;
   /**
-   * Without a revision, it is the address of a stored service, whose claim any server may have made. Best effort, without a wait; {@link
-   * ClaimSweep} releases the rest.
+   * Releases a claim. If no revision is given, any server may have made the claim of the stored service. Best effort, without a wait;
+   * {@link ClaimSweep} releases the rest.
    */
   giveBack(range: ClaimedRange, item: string, claim?: Revision): void;
 }
@@ -31,7 +31,7 @@ export function claimPrefix(range: ClaimedRange): string {
   return `${REGISTRY_ROOT}ranges/${range}/`;
 }
 
-/** A service that another server deleted just now may not have released its address yet. */
+/** Retry interval: a service that another server has just deleted may not have released its address yet. */
 const AGAIN_MS = 50;
 const ATTEMPTS = 6;
 
