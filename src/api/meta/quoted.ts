@@ -1,6 +1,5 @@
 /**
- * Values in the form of Kubernetes' messages. Go produces these texts, so the quoting is Go's and not JSON's, because clients match the
- * messages literally (API-042).
+ * Values in the form of Kubernetes' messages, quoted as in Go and not as in JSON, because clients match the messages literally (API-042).
  */
 
 /** The characters with a special escape in double-quoted texts of Go and CEL. */

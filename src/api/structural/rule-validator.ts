@@ -79,7 +79,7 @@ function ruleNode(schema: TypedSchema): RuleNode | undefined {
   return { schema, rules: () => (compiled ??= compileRules(schema)), properties, items, values };
 }
 
-/** The old value, for ratcheting: errors about unchanged values become warnings. */
+/** The old value: errors about unchanged values become warnings (ratcheting). */
 interface Past {
   readonly current: Correlated | undefined;
   /** The nearest enclosing value that has an old value. */

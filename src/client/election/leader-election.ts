@@ -44,7 +44,7 @@ export interface Moment {
 }
 
 /**
- * The knowledge after another read of the lease. The observation time stays while the spec is the same: the age of a lease is the time
+ * The observed lease after another read. The observation time stays while the spec is the same: the age of a lease is the time
  * without an observed change, and does not use the times in it, because the clocks of candidates need not agree (client-go
  * `tools/leaderelection`). A change of labels is not a renewal.
  */

@@ -22,7 +22,7 @@ export function canonicalBase64(text: string): string | number {
   const compact = text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\r\n]/g, '') : text;
   const fault = firstFault(compact);
   if (fault !== undefined) return fault;
-  // Only a padded last quantum has unused bits, so only then can the text differ from its canonical form.
+  // Only a padded last group has unused bits, so only then can the text differ from its canonical form.
   if (!compact.endsWith('=')) return compact;
   const last = compact.slice(-4);
   return compact.slice(0, -4) + Buffer.from(last, 'base64').toString('base64');

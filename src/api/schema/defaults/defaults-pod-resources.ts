@@ -3,7 +3,7 @@ import { resourceListFields } from '../../quota/resource-list.ts';
 import { type Fields, objectAt } from '../fields/defaults-fields.ts';
 import { isHugePages } from '../fields/resource-names.ts';
 
-/** Resources that a node may overcommit. */
+/** Resources of which a node may promise more than it has. */
 const OVERCOMMITTED: ReadonlySet<string> = new Set(['cpu', 'memory']);
 
 function isPodLevel(name: string): boolean {

@@ -78,7 +78,7 @@ export function validateStructure(object: Fields, typeName: string): FieldError[
   return walk.errors;
 }
 
-/** The path is formatted only for a finding, because most objects have none. */
+/** Formats the path only for a finding, because most objects have none. */
 class Walk {
   readonly errors: FieldError[] = [];
   /** Path from the object: names of fields, indices of items, keys of maps. */

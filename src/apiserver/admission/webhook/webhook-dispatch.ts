@@ -53,7 +53,7 @@ export function isExempt({ kind }: AdmissionAttributes): boolean {
 export interface PlannedCall {
   readonly accessor: WebhookAccessor;
   readonly invocation: Invocation;
-  /** Its index among the mutating webhooks, or among the validating ones that are called for this request, as upstream counts. */
+  /** The webhook's index among the mutating webhooks, or among the validating ones for this request, as upstream counts. */
   readonly index: number;
 }
 

@@ -1,7 +1,7 @@
 import type { Counter, Histogram, Metrics } from '../../../base/metrics/metrics.ts';
 import type { AdmissionOperation } from '../chain/attributes.ts';
 
-/** Upstream's names of the two phases. */
+/** Upstream's names of the mutating and the validating phase. */
 export type WebhookPhase = 'admit' | 'validating';
 
 export interface ObservedCall {

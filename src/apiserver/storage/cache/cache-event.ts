@@ -39,7 +39,7 @@ export class CacheEvent {
     return this.#content.key;
   }
 
-  /** The key of the object. */
+  /** Size of the stored object in bytes. */
   get storedBytes(): number {
     return this.#content.storedBytes;
   }

@@ -32,12 +32,12 @@ export interface ReaderSource {
   /** The relevant events at positions `from..to-1`, shared with other readers where possible. */
   batch(from: number, to: number, interest: Interest): EventBatch | undefined;
   eventOf(event: StoreEvent): CacheEvent;
-  /** Registers a reader that waits at the end of the ring; the cache then calls {@link CacheReader.deliver}. */
+  /** Registers a reader that waits at the end of the ring; the cache calls its {@link CacheReader.deliver} later. */
   park(reader: CacheReader): void;
   history(prefix: string, options: WatchOptions): Promise<StoreWatch>;
   /** Maximum bytes of values that a reader may hold, including the objects before the changes. */
   historyBytes(): number;
-  /** The reader is closed. */
+  /** Called when the reader is closed. */
   leave(reader: CacheReader): void;
 }
 

@@ -168,7 +168,7 @@ export class WatchCache {
     if (this.#readers.size === 0) onEmpty();
   }
 
-  /** Ends all watches. The cache is not used again. */
+  /** Ends all watches. The cache cannot be used afterwards. */
   stop(): void {
     this.#state = 'stopped';
     this.#reset(undefined);

@@ -201,7 +201,7 @@ export class EmbeddedStore implements Store {
     await this.#journal?.close();
   }
 
-  /** Decides, and answers once the decision, or the state that a refusal saw, is published. */
+  /** Decides a write, and answers when the decision is published, or, for a refusal, when the state that it saw is published. */
   #write<R>(
     bytes: number,
     decide: () => WriteDecision,

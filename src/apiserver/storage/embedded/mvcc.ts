@@ -260,8 +260,8 @@ export class MultiVersionMap {
   }
 
   /**
-   * Keys visible at `revision`: the current ones, corrected by later changes. Those are usually few; if they outnumber the keys, the range
-   * is walked instead.
+   * Counts the keys that are visible at `revision`: the current ones, corrected by later changes. If there are more changes than keys,
+   * walks the range instead.
    */
   #count(prefix: string, start: string, revision: Revision): number {
     const changes = this.#revision - revision;

@@ -79,7 +79,7 @@ export class EtcdFeed {
     return this.#recent === undefined ? Promise.resolve() : this.#told.reached(revision);
   }
 
-  /** Ends all watches. The feed is not used again. */
+  /** Ends all watches. The feed cannot be used afterwards. */
   stop(): void {
     this.#stopping.abort();
     this.#told.releaseAll();

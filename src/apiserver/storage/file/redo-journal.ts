@@ -122,7 +122,7 @@ export class RedoJournal implements Journal {
   #compacted: Revision;
   /** The space in the current log where a record was not written because it did not fit. */
   #gap: { readonly start: number; readonly end: number } | undefined;
-  /** The transfer of the other log to the table: under way, or done. */
+  /** The transfer of the other log to the table: in progress or done. */
   #applying: Promise<void> | undefined;
   #failure: Error | undefined;
 

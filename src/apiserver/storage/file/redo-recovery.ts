@@ -78,7 +78,7 @@ function lastSequence(records: readonly LocatedRecord[]): number {
   return records.at(-1)?.record.sequence ?? 0;
 }
 
-/** A record newer than all that was read, behind one that could not be read. */
+/** A record that is newer than all that were read, behind one that could not be read. */
 function unreachable(log: Buffer, id: Uint8Array, from: number, newest: number): number | undefined {
   for (let offset = from; offset < log.length; offset += RECORD_ALIGNMENT) {
     const found = readRedoRecord(log, offset, id);

@@ -29,7 +29,7 @@ export function validateSinglePod(spec: Fields | undefined, path: string): Field
   return [fieldForbidden(`${path}.accessModes`, 'may not use ReadWriteOncePod with other access modes')];
 }
 
-/** Spec of a claim, or of a template of one. */
+/** The spec of a claim, or of a claim template. */
 export function validateClaimSpec(spec: Fields | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (listOfTextsAt(spec, 'accessModes').length === 0) {
