@@ -21,7 +21,7 @@ export interface FieldSet {
 
 type Builder = Record<PathElement, FieldSet>;
 
-/** A member with nothing below it. As a whole set, it is the empty set. */
+/** A member with nothing below it. If it is the whole set, the set is empty. */
 export const LEAF: FieldSet = Object.freeze({});
 export const EMPTY_SET: FieldSet = LEAF;
 /** The key that makes the path of its node a member. */

@@ -75,7 +75,7 @@ export abstract class CelList {
     return new ConcatList(this, other);
   }
 
-  /** The key by which elements match when lists are compared; undefined means by position. */
+  /** The key by which elements match when lists are compared; if undefined, they match by position. */
   get elementKey(): ((element: CelValue) => CelValue) | undefined {
     return undefined;
   }

@@ -24,9 +24,9 @@ export function failedPrecondition(
 }
 
 /**
- * The options with the uid that a DELETE found first as a precondition, unless the client set one. It is used for kinds whose deletion
- * includes other objects, because a new object of the same name has other content (API-301). Follows the storage of namespaces and of
- * CustomResourceDefinitions upstream.
+ * Adds the uid of the object that a DELETE found first to the options as a precondition, unless the client set one. It is used for kinds
+ * whose deletion includes other objects, because a new object of the same name has other content (API-301). Follows the storage of
+ * namespaces and of CustomResourceDefinitions upstream.
  */
 export function impliedPreconditions(
   options: DeleteOptions,

@@ -21,7 +21,7 @@ export class RestMapper {
   readonly #byKind = new Map<string, RestMapping>();
   readonly #byResource = new Map<string, RestMapping>();
   readonly #byGroupKind = new Map<string, RestMapping[]>();
-  /** Kinds for which several resources of one version store objects. There are hardly ever any. */
+  /** Kinds for which several resources of one version store objects. Such kinds are very rare. */
   readonly kindsInSeveralResources: readonly GroupVersionKind[];
 
   constructor(mappings: Iterable<RestMapping>) {

@@ -25,7 +25,9 @@ export class FieldSelector {
     return this.requirements.every(({ field, operator, value }) => (get(field) === value) === (operator === '='));
   }
 
-  /** The value that the selector requires of a field. With it, `metadata.name=x` becomes a read of one object (API-103). */
+  /**
+   * The value that the selector requires of a field. With this value, a list by `metadata.name=x` becomes a read of one object (API-103).
+   */
   exact(field: string): string | undefined {
     return this.requirements.find((requirement) => requirement.field === field && requirement.operator === '=')?.value;
   }

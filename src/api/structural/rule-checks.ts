@@ -28,7 +28,7 @@ interface Place {
   readonly path: string;
   /** The maximum number of values of the schema in one object; undefined if it is unbounded. */
   readonly occurrences: number | undefined;
-  /** The outermost enclosing schema whose parts cannot be matched with their old values. */
+  /** The outermost enclosing schema with parts that cannot be matched with their old values. */
   readonly uncorrelatable: string | undefined;
 }
 

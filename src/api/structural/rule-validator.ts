@@ -55,7 +55,7 @@ export class RuleValidator {
   }
 }
 
-/** A schema with rules in it or inside it. */
+/** A schema that has rules, or that contains schemas with rules. */
 interface RuleNode {
   readonly schema: TypedSchema;
   /** Compiled when first asked for. */

@@ -23,7 +23,7 @@ export interface CustomResourceStrategyOptions {
   readonly terminating: () => boolean;
 }
 
-/** The strategy of custom resources, by the schema of their version (apiextensions `registry/customresource`). */
+/** The strategy of custom resources, with the schema of their version (apiextensions `registry/customresource`). */
 export function customResourceStrategy(options: CustomResourceStrategyOptions): Strategy {
   const { version, schema, conversion, versions, terminating } = options;
   const scale = scalePaths(version);

@@ -38,7 +38,7 @@ interface Known {
   definition: Definition;
   /** Its rows in the registry. */
   rows: readonly ResourceRegistration[];
-  /** Deletes the objects; absent if nothing was ever served. */
+  /** Deletes the objects; absent if the definition never served any. */
   storage: ResourceRegistration | undefined;
   /**
    * Shared by all rows of the definition, because requests that began under an earlier schema use it too. `terminating` stays true after

@@ -160,7 +160,7 @@ export class ServiceAccountTokens implements TokenVerifier {
     return `ServiceAccount UID (${found.uid ?? ''}) does not match claim (${account.uid ?? ''})`;
   }
 
-  /** Marks the secret with the day of its last use, so that administrators find unused ones. Best effort: the request goes on. */
+  /** Marks the secret with the day of its last use, so that administrators find unused ones. If this fails, the request continues. */
   async #noteUse(kv: KeyValue, secret: KubeObject): Promise<undefined> {
     const { store, clock } = this.#options;
     const [today, tomorrow] = [0, DAY_MS].map((ahead) => formatTime(clock.now() + ahead).slice(0, 10));

@@ -50,7 +50,7 @@ export class EndpointReconciler {
     if (this.#options.store.writers !== undefined) this.#arm();
   }
 
-  /** Removes this server, so that clients stop using it before its key expires. Best effort. */
+  /** Removes this server, so that clients stop using it before its key expires. A failure is ignored. */
   async stop(): Promise<void> {
     if (this.#state === 'stopped') return;
     this.#state = 'stopped';

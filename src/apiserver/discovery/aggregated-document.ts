@@ -5,7 +5,7 @@ import { isKindOfVersion } from './legacy-documents.ts';
 /** Supported versions of `apidiscovery.k8s.io`. Their documents differ only in the apiVersion (API-393, 394). */
 export type AggregatedVersion = 'v2' | 'v2beta1';
 
-/** All served resources in one document: the core group for `/api`, the others for `/apis` (API-393). */
+/** All served resources of some groups in one document: of the core group for `/api`, of the others for `/apis` (API-393). */
 export function apiGroupDiscoveryList(groups: readonly ServedGroup[], version: AggregatedVersion): unknown {
   return {
     kind: 'APIGroupDiscoveryList',

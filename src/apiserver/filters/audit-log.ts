@@ -16,7 +16,7 @@ const KEPT_EVENTS = 4096;
 const PIECE = 256;
 
 const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
-/** Resources that are created only to ask a question. */
+/** Resources that are created only as a question, such as reviews. */
 const QUESTIONS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
 
 /** `audit.k8s.io/v1` Event, level Metadata, stage ResponseComplete, without its times. One for each write, including refused ones. */

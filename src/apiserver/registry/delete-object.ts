@@ -36,8 +36,8 @@ export interface DeleteResult {
 
 /**
  * DELETE of one object. The rules are in `api/deletion`; here they are carried out with the revision of the decision as precondition, and
- * decided again if a concurrent write was first, so that preconditions hold up to the removal (API-242). Some kinds imply one: {@link
- * impliedPreconditions}.
+ * decided again if a concurrent write was first, so that preconditions hold up to the removal (API-242). Some kinds imply a precondition:
+ * {@link impliedPreconditions}.
  */
 export async function deleteObject(resource: ResourceStore, request: DeleteRequest): Promise<DeleteResult> {
   const { info, environment } = resource;

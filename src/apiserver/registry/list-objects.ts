@@ -27,7 +27,7 @@ export interface ListPage {
   readonly remainingItemCount?: number;
 }
 
-/** Maximum number of objects that a selector examines in one turn of the event loop. */
+/** Maximum number of objects that a list with a selector examines in one turn of the event loop. */
 const SCAN_PAGE = 2_000;
 
 /** One page of a list (API-092..099). */

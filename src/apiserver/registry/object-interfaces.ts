@@ -10,7 +10,7 @@ import { typeSchemaOf } from './field-tracking.ts';
 import { objectSchema, type ObjectSchema } from './object/object-schema.ts';
 import type { ResourceLookup, ResourceStore } from './resource-store.ts';
 
-/** By storage resource. Rebuilt if the served resources change, because the list is then another array. */
+/** By storage resource. The list of served resources is another array after each change, so this is then rebuilt. */
 const served = new WeakMap<readonly ResourceInfo[], ReadonlyMap<string, readonly ResourceInfo[]>>();
 
 const interfaces = new WeakMap<ResourceStore, ObjectInterfaces>();

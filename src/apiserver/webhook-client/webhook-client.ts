@@ -126,7 +126,7 @@ export class WebhookClient {
       signal,
     };
     const response = await transport.send(request).catch((error: unknown) => {
-      // The webhook had already closed the kept connection, so the call is repeated once on another one.
+      // The webhook had already closed the reused connection, so the call is repeated once on another one.
       if (error instanceof StaleConnection && !signal.aborted) return transport.send(request);
       throw error;
     });

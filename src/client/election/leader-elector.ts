@@ -225,7 +225,7 @@ export class LeaderElector {
     return client.create({ gvr: LEASES, namespace }, lease, call);
   }
 
-  /** Best effort: on failure, the next candidate waits until the lease expires. At most three requests. */
+  /** If this fails, the next candidate waits until the lease expires. At most three requests. */
   async #release(): Promise<void> {
     const { identity, logger, namespace, name } = this.#options;
     const release = async (): Promise<void> => {

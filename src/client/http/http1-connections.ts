@@ -141,7 +141,7 @@ export class Http1Connection {
     this.#client.dispatch(options, handler);
   }
 
-  /** Ends the exchange, successful or not. */
+  /** Ends the exchange, whether it was successful or not. */
   letGo(): void {
     const release = this.#release;
     if (release === undefined) return;

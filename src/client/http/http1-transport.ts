@@ -148,7 +148,7 @@ class Http1Transport implements Transport {
     const { signal, greeting } = request;
     const message = this.#messageOf(request, credentials);
     let remade = 0;
-    // Repeats for a request that waited while the certificate changed, as often as it changes.
+    // Repeats if the certificate changed while the request waited.
     for (;;) {
       if (!this.#steady) await this.#renew(signal);
       this.#refuse(signal);

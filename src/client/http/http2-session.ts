@@ -99,7 +99,7 @@ export class Http2Session {
     return asked;
   }
 
-  /** Called when any data came from the server. */
+  /** Called when any data has arrived from the server. */
   heard(): void {
     this.#lastHeard = this.#clock.monotonic();
   }

@@ -40,7 +40,7 @@ export class Http2Sessions {
   readonly #tunnels: ProxyTunnels;
   /** Oldest first. They are filled in this order, so that superfluous ones become empty. */
   #open: readonly Http2Session[] = [];
-  /** Opened one at a time. A caller that needs one waits for it and then checks whether it has room. */
+  /** The session that is being opened; at most one at a time. A caller that needs one waits for it and then checks whether it has room. */
   #opening: Promise<Http2Session> | undefined;
   /**
    * The sockets of all sessions. A session that both sides end at the same moment stops reading and misses the close of its socket, so Node

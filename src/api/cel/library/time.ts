@@ -13,7 +13,7 @@ function partsOf(value: CelValue, zone: string): TimeParts {
   return parts;
 }
 
-/** `t.getHours()` in UTC, `t.getHours('Europe/Berlin')` there. */
+/** `t.getHours()` in UTC, `t.getHours('Europe/Berlin')` in that zone. */
 function getter(id: string, read: (parts: TimeParts) => number): readonly CelOverload[] {
   return [
     member(`timestamp_to_${id}`, { args: [timestamp], result: int }, (value = null) =>

@@ -26,7 +26,7 @@ export function builtinCelType(typeName: string, name: string): CelType {
   return structType(typeName, name, new Set());
 }
 
-/** Metadata of every object. */
+/** The CEL type of the metadata of every object. */
 export function objectMetaCelType(name: string): CelType {
   return builtinCelType(`${META_V1}.ObjectMeta`, name);
 }

@@ -18,7 +18,7 @@ export interface Decoding {
 /** Decodes a value that is neither null nor absent. */
 type ValueDecoder = (value: unknown, decoding: Decoding) => unknown;
 
-/** The JSON of an absent field. */
+/** The JSON value that an absent field gets. */
 type Unset =
   | { readonly shows: 'nothing' }
   | { readonly shows: 'constant'; readonly value: string | number | boolean | null }
@@ -28,7 +28,7 @@ interface FieldDecoder {
   readonly name: string;
   readonly decode: ValueDecoder;
   readonly unset: Unset;
-  /** When Go leaves this field out because of its zero value. */
+  /** When Go omits this field because of its zero value. */
   readonly omits: 'never' | 'zeroScalar' | 'emptyContainer';
 }
 

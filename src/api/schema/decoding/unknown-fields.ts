@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 
 /**
  * Paths of keys that a type does not declare, in document order: `spec.template.spec.containers[0].x` (API-231). Field
- * names match case-sensitively (API-233). At most 100, as upstream.
+ * names match case-sensitively (API-233). Returns at most 100 paths, as upstream.
  *
  * Called only for documents with unknown fields, which decoding detects cheaply.
  */

@@ -45,7 +45,7 @@ export class LimitRanger implements AdmissionPlugin {
     const ranges = this.#ranges.in(namespace);
     if (ranges.size === 0 || object === undefined) return;
     const part = limitedPart(attributes);
-    // An object that is being deleted is exempt, because its update may only remove finalizers.
+    // Exempts an object that is being deleted, because its update may only remove finalizers.
     if (part === undefined || oldObject?.metadata?.deletionTimestamp) return;
     for (const limits of ranges.values()) {
       const problems =

@@ -74,7 +74,7 @@ export class PodPriority implements AdmissionPlugin {
     spec.preemptionPolicy = preemptionPolicy;
   }
 
-  /** The default class. If a race created several, the one with the lowest value. */
+  /** The default class. If concurrent creates made several, the one with the lowest value. */
   #default(): PriorityClass | undefined {
     let lowest: PriorityClass | undefined;
     for (const [, row] of this.#classes.entries()) {

@@ -21,9 +21,7 @@ const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** An unusual lifetime, which identifies these tokens. */
 const TOKEN_SECONDS = 3607;
 
-/**
- * Retry interval for account `default` of a new namespace, which its controller is about to create. An event of the account ends the wait.
- */
+/** Retries for account `default` of a new namespace, which its controller will create soon. An event of the account ends the wait. */
 const ATTEMPTS = 10;
 const RETRY_MS = 100;
 

@@ -66,7 +66,7 @@ export function typedEncoding(
 
 /** Maximum number of items that are encoded together. */
 const BATCH = 256;
-/** Number of batches that are measured in one turn of the event loop. */
+/** Number of batches that are measured before the event loop continues. */
 const TURN = 8;
 /** Maximum size of a list that is sent as one body. */
 const WHOLE_BYTES = 256 * 1024;

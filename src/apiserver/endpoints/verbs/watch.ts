@@ -251,7 +251,7 @@ function encodeMoment(moment: WatchMoment, encoding: Encoding): Uint8Array | und
         annotations: { 'k8s.io/initial-events-end': 'true' },
       });
     case 'bookmark': {
-      // With version 0 the initial list is still in progress, so there is no state to name.
+      // With version 0 the initial list is still in progress, so a bookmark could name no version.
       const metadata: ObjectMeta = { resourceVersion: String(watch.revision) };
       return watch.revision === 0 ? undefined : encoder.bookmark(metadata);
     }

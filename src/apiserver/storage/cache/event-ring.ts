@@ -43,9 +43,9 @@ export class EventRing {
   readonly #limits: EventRingLimits;
   readonly #newest = new Map<string, StoredObject>();
   #first = 0;
-  /** The position from which on encodings and parsed objects are cached. */
+  /** Events from this position on have cached encodings and parsed objects. */
   #hot = 0;
-  /** Earlier positions of events that were read and may have caches again, least recently read first; at most {@link REREAD}. */
+  /** Earlier positions of events that were read again and may have caches, least recently read first; at most {@link REREAD}. */
   readonly #reread = new Set<number>();
   /** Bytes of these events; at most {@link REREAD_BYTES}. */
   #rereadBytes = 0;

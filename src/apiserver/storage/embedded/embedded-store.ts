@@ -96,7 +96,8 @@ interface Waiting {
  *
  * The life of a write: decided against the pending state → queued → committed → published (readers and watches see it) → answered. A
  * refusal is answered as soon as the state that it saw is published. If a commit fails, all waiting writes are rejected, and none of them
- * was ever visible. If the disk was full, writes go on when it has room again; after any other failure the store accepts no more writes.
+ * was ever visible. If the disk was full, writes continue when it has space again; after any other failure the store accepts no more
+ * writes.
  */
 export class EmbeddedStore implements Store {
   readonly #map: MultiVersionMap;

@@ -22,9 +22,7 @@ export interface Journal {
    * closed. Calls never overlap.
    */
   commit(commit: JournalCommit): Promise<void>;
-  /**
-   * Retries the writes that lacked space. Resolves when commits may continue, and rejects as `commit` does. Never called during a commit.
-   */
+  /** Retries the writes that lacked space. Resolves when commits may continue, and rejects like `commit`. Never called during a commit. */
   makeRoom(): Promise<void>;
   close(): Promise<void>;
 }

@@ -63,7 +63,7 @@ const row = (kv: { key: string; value: Uint8Array; createRevision: number; modRe
 
 interface Real {
   map: MultiVersionMap;
-  /** The journal with the entries that a restart would find. */
+  /** The journal: the entries that a restart would find. */
   journal: Map<number, Entry>;
   /** The compacted revision when the journal last forgot something. */
   journaled: number;

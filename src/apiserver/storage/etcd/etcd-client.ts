@@ -175,7 +175,7 @@ export class EtcdClient {
       const headers = { ...(await this.#authorization(connection)), ...REQUIRE_LEADER };
       for await (const response of connection.watch.watch(openRequest(create, signal), { signal, headers })) {
         connection.heardAt = this.#options.clock.monotonic();
-        // This error arrives in an answer, because a stream may serve other watches.
+        // etcd sends this error as an answer and keeps the stream, because a stream may serve other watches.
         if (response.canceled && saysStaleToken(response.cancelReason)) this.#token = undefined;
         yield response;
       }

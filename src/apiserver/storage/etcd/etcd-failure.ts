@@ -8,7 +8,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
  * - `stale-token`: log in again;
  * - `denied`: the user has no right to do this;
  * - `no-space`: etcd's quota is used up; it only reads until an administrator helps;
- * - `away`: nothing is wrong with the call: another member, or the same one later, may answer. `applied` says whether the call may have
+ * - `away`: nothing is wrong with the call: another member may answer, or the same one later. `applied` says whether the call may have
  *   taken effect all the same;
  * - `other`: etcd refuses, for a reason that a retry does not change.
  */

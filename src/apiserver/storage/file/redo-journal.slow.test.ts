@@ -38,7 +38,7 @@ class SlowTable implements RedoTable {
   records: Copied[];
   /** Each call waits for the gate that was set when it came. */
   gate: Promise<void> = Promise.resolve();
-  /** Its gate, by the number of its first record. */
+  /** The gate of a call, by the number of its first record. */
   gateOf: (sequence: number) => Promise<void> = () => this.gate;
   #busy = false;
 

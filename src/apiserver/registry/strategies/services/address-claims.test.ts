@@ -28,7 +28,7 @@ describe('addresses of services over a store that several servers write to', () 
     store = Object.assign(openMemoryStore({ clock }), { writers: 'several servers' } as const);
   });
 
-  /** A server as another process would have it: the store is shared, and nothing else. */
+  /** A server in another process would share the store and nothing else. */
   async function server(seed: number): Promise<ServiceAddresses> {
     const addresses = new ServiceAddresses({ store, clock, random: seededRandom(seed) });
     await addresses.load();

@@ -309,7 +309,7 @@ export function addressesOf(spec: ServiceSpec): readonly string[] {
   return [...all];
 }
 
-/** The node ports of types that have them, each once, because two protocols may share one. */
+/** The node ports of a service, if its type has them. Each port occurs once, because two protocols may share one. */
 export function portsOf(spec: ServiceSpec): number[] {
   const ports = usesNodePorts(spec) ? (spec.ports ?? []).map(({ nodePort }) => nodePort ?? 0) : [];
   if (needsHealthCheckPort(spec)) ports.push(spec.healthCheckNodePort ?? 0);
