@@ -36,7 +36,7 @@ export interface TrackedUpdate {
   readonly tracked: TrackedPart;
   /** The effect of the write in the other versions that managers use. If absent, all managers use the version of the write. */
   readonly elsewhere?: ChangesElsewhere;
-  /** The schema of a version, if schemas can change while objects exist. If absent, they cannot. */
+  /** The schema of a version, if schemas can change while objects exist. If absent, schemas cannot change. */
   typeAt?(apiVersion: string): TypeSchema | undefined;
   /** Epoch ms. */
   readonly now: number;

@@ -38,7 +38,7 @@ export class Http2Session {
   /** The number of callers that have entered and not left. */
   #streams = 0;
   #retired = false;
-  /** The verified callers. A collector is one caller. */
+  /** The callers that verified the server. A collector is one caller. */
   readonly #greetings = new Map<Greeting, Promise<void>>();
   /** The reason why the session is no longer used. */
   gone: TransportError | undefined;

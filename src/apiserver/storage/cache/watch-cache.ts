@@ -105,7 +105,7 @@ export class WatchCache {
   #revision: Revision = 0;
   /** Events in the ring that waiting readers have not received; at most {@link MOST_UNTOLD}, for less than a turn. */
   #untold: CacheEvent[] = [];
-  /** The revision up to which all waiting readers have events, while there are undelivered ones. */
+  /** The revision up to which all waiting readers have events, if some events are undelivered. */
   #told: Revision = 0;
   /** The newest batches, at most {@link SHARED_LIMIT}. */
   #shared: SharedBatch[] = [];

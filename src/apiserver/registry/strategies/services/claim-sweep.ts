@@ -55,7 +55,7 @@ export class ClaimSweep {
   /** The number of released claims, and of claims for services that had none. */
   async sweep(): Promise<{ readonly returned: number; readonly made: number }> {
     const { store } = this.#options;
-    // Claims are read first: a claim that did not exist then is not suspected.
+    // Claims are read first, so a later claim is not suspected.
     const claims = new Map<string, Revision>();
     for (const range of Object.keys(RANGES) as ClaimedRange[]) {
       for (const { key, modRevision } of (await store.list(claimPrefix(range))).items) claims.set(key, modRevision);
