@@ -186,7 +186,7 @@ function skip(tag: number, end: number): void {
       varint(end);
       return;
     default: {
-      // Fixed widths and groups do not occur near the metadata of API types.
+      // The metadata of API types have no fields of fixed width and no groups, so this path may be slow.
       const reader = new WireReader(source, at, end);
       reader.skip(tag);
       at = reader.at;

@@ -55,7 +55,7 @@ class SlowTable implements RedoTable {
     this.#busy = true;
     try {
       await this.gateOf(records[0]!.sequence);
-      // Read after the wait, as a thread of Node.js reads the bytes.
+      // Reads the bytes after the wait, because a thread of Node.js reads them.
       this.records.push(...records.map(copied));
     } finally {
       this.#busy = false;
