@@ -38,6 +38,7 @@ const files: Readonly<Record<string, string>> = {
   DEFINITIONS: 'collector/definitions.ts',
   P20: 'client/delete-loop.ts',
   P21: 'testing/start-cluster.ts',
+  P21S: 'program/many-servers.ts',
   FORK: 'testing/fork-cluster.ts',
   TREE: 'cascade/tree.ts',
   CEL: 'apiserver/rules.ts',
