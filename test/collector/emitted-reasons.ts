@@ -15,8 +15,8 @@ const FIELDS = ['reason', 'because', 'decided', 'answered'] as const;
 
 /** Messages that warn of a write that failed. */
 const FAILED: ReadonlySet<string> = new Set([
-  'a write did not happen and is retried',
-  'a dependent could not be orphaned and is tried again',
+  'write failed, will retry',
+  'failed to orphan a dependent, will retry',
   sentenceOf('writeRejected'),
   sentenceOf('finalizerConflictsExhausted'),
 ]);

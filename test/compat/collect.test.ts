@@ -167,7 +167,7 @@ describe('kubegc collect', () => {
   it('shows health, metrics and its graph, and says why it did what it did', async () => {
     const running = collector('--mode', 'collect', '--bind-address', '127.0.0.1:0', '--explain-every-action', ...quick);
     await ready(running);
-    await until('the lease is taken', async () => running.output.includes('took the lease'));
+    await until('the lease is taken', async () => running.output.includes('acquired the lease'));
     await family(1);
     await until('the graph has them', async () => {
       const graph = await page(running, '/debug/controllers/garbage-collector-controller/graph');
@@ -304,7 +304,7 @@ describe('kubegc collect --mode auto', () => {
     await deleteOwner('Background');
     await until('it has seen both', () => waits(running, 2));
     expect(await dependents()).toHaveLength(2);
-    expect(running.output).not.toContain('took the lease');
+    expect(running.output).not.toContain('acquired the lease');
     await client.send('DELETE', `${leases}/${name}`);
     await until('it says that no lease is no proof', async () => /observing only.*reason=noLease/.test(running.output));
     expect(running.output).toContain('--probe NAMESPACE');
@@ -312,7 +312,7 @@ describe('kubegc collect --mode auto', () => {
     await client.send('POST', secrets(), { metadata: { name: 'later', ownerReferences: [reference] } });
     await until('it has seen later garbage', () => waits(running, 3));
     expect(await dependents()).toHaveLength(3);
-    expect(running.output).not.toContain('took the lease');
+    expect(running.output).not.toContain('acquired the lease');
   });
 });
 
@@ -340,7 +340,7 @@ describe('kubegc collect --mode collect beside the collector of kubegc up', () =
     await until('it says so', async () =>
       /another collector runs, observing only.*reason=embedded/.test(running.output),
     );
-    expect(running.output).not.toContain('took the lease');
+    expect(running.output).not.toContain('acquired the lease');
     await running.stop();
     await server.stop();
   });
@@ -373,8 +373,8 @@ describe('kubegc collect --mode auto --probe', () => {
   it('collects where nobody deletes its probe, and takes it away before', async () => {
     const one = await ready(collector('--mode', 'auto', '--probe', namespace, ...quick));
     await until('the probe is there', async () => (await probes()).length === 1);
-    expect(one.output).not.toContain('took the lease');
-    await until('it leads', async () => one.output.includes('took the lease'));
+    expect(one.output).not.toContain('acquired the lease');
+    await until('it leads', async () => one.output.includes('acquired the lease'));
     expect(one.output).toContain('nobody deleted the probe');
     expect(await probes()).toEqual([]);
     await family(5);
@@ -386,7 +386,7 @@ describe('kubegc collect --mode auto --probe', () => {
 describe('two collectors', () => {
   it('COL-214 COL-215 the leader is killed in the middle of a cascade, the other one finishes it', async () => {
     const one = await ready(collector('--mode', 'collect', '--kube-api-qps', '100', '--kube-api-burst', '1', ...quick));
-    await until('the first one leads', async () => one.output.includes('took the lease'));
+    await until('the first one leads', async () => one.output.includes('acquired the lease'));
     const two = await ready(collector('--mode', 'collect', '--bind-address', '127.0.0.1:0', ...quick));
     await until('the second one stands by', async () => two.output.includes('standing by'));
     await family(300);
@@ -398,20 +398,20 @@ describe('two collectors', () => {
     expect(left).toBeGreaterThan(0);
     expect((await page(two, '/metrics')).text).toMatch(/^kubegc_collector_acting 0$/m);
     await until('the other one has finished', allAreGone);
-    expect(two.output).toContain('took the lease');
+    expect(two.output).toContain('acquired the lease');
   });
 
   it('COL-214 a leader that is stalled in the middle of a cascade writes nothing when it wakes after another one led', async () => {
     const slow = ['--kube-api-qps', '100', '--kube-api-burst', '1'];
     const one = await ready(collector('--mode', 'collect', '--bind-address', '127.0.0.1:0', ...slow, ...quick));
-    await until('the first one leads', async () => one.output.includes('took the lease'));
+    await until('the first one leads', async () => one.output.includes('acquired the lease'));
     const two = await ready(collector('--mode', 'collect', ...quick));
     await family(300);
     await deleteOwner('Background');
     await until('the cascade is under way', async () => (await dependents()).length < 280);
     one.kill('SIGSTOP');
     await until('the other one has finished', allAreGone);
-    expect(two.output).toContain('took the lease');
+    expect(two.output).toContain('acquired the lease');
     // All its requests from before the stop have arrived; a delete after that would meet objects that are gone.
     const refused = await refusedDeletes();
     one.kill('SIGCONT');
@@ -429,12 +429,12 @@ describe('two collectors', () => {
       '--leader-elect-retry-period=500ms',
     ];
     const one = await ready(collector('--mode', 'collect', ...long));
-    await until('the first one leads', async () => one.output.includes('took the lease'));
+    await until('the first one leads', async () => one.output.includes('acquired the lease'));
     const two = await ready(collector('--mode', 'collect', ...long));
     const { code } = await one.stop();
     expect(code).toBe(0);
-    expect(one.output).toContain('gave the lease back');
-    await until('the second one leads', async () => two.output.includes('took the lease'));
+    expect(one.output).toContain('released the lease');
+    await until('the second one leads', async () => two.output.includes('acquired the lease'));
     await family(2);
     await deleteOwner('Background');
     await until('the dependents are gone', allAreGone);
@@ -461,7 +461,7 @@ describe('a server that goes away', () => {
     const one = new KubegcProcess(['collect', '--kubeconfig', own, '--mode', 'collect', ...quick]);
     started.push(one);
     await ready(one);
-    await until('it leads', async () => one.output.includes('took the lease'));
+    await until('it leads', async () => one.output.includes('acquired the lease'));
     first.kill('SIGKILL');
     await first.ended;
     await until('it says so', async () => one.output.includes('the API server does not answer'));
@@ -554,7 +554,7 @@ describe('kubegc collect that cannot', () => {
     const waiting = new KubegcProcess(['collect', '--kubeconfig', file, '--bind-address', '127.0.0.1:0']);
     const impatient = new KubegcProcess(['collect', '--kubeconfig', file]);
     started.push(waiting, impatient);
-    const line = /WARN +the API server does not answer, trying again .*ECONNREFUSED/g;
+    const line = /WARN +the API server does not answer, will retry .*ECONNREFUSED/g;
     await until('two tries', async () => (waiting.output.match(line) ?? []).length >= 2);
     expect(await page(waiting, '/healthz')).toEqual({ status: 200, text: 'ok' });
     expect((await page(waiting, '/readyz')).text).toBe('not ready: the API server has not answered yet');

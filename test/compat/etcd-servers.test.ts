@@ -465,7 +465,7 @@ describe('a server that is killed', () => {
     const { leader, other } = await pair.roles();
     const ended = await leader.process.stop();
     expect(ended.code).toBe(0);
-    expect(ended.stderr).toContain('gave the lease back');
+    expect(ended.stderr).toContain('released the lease');
     await until('the other leads', () => other.leads());
   });
 });

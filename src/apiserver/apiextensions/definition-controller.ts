@@ -215,7 +215,7 @@ export class DefinitionController {
     const { environment, logger } = this.#options;
     const pause = this.#pauses.get(name) ?? { backoff: newBackoff(), timer: undefined };
     const delayMs = pause.backoff.next();
-    logger.warn('a definition could not be brought on, trying again', { name, delayMs, error: messageOf(error) });
+    logger.warn('failed to process a definition, will retry', { name, delayMs, error: messageOf(error) });
     pause.timer?.cancel();
     pause.timer = environment.clock.setTimer(delayMs, () => {
       pause.timer = undefined;

@@ -62,7 +62,7 @@ export class BootstrapKeeper {
     this.#due = clock.setTimer(AFTER_MS, () => {
       this.#due = undefined;
       restore().catch((error: unknown) => {
-        logger.warn('what belongs to every cluster could not be made again', { error: String(error) });
+        logger.warn('failed to restore the objects that every cluster has, will retry', { error: String(error) });
         this.#arm();
       });
     });

@@ -64,7 +64,7 @@ export class EndpointReconciler {
       const others = await this.#servers();
       if (others.length > 0) await this.#point(others);
     } catch (error) {
-      logger.warn('this server could not be taken off the endpoints', { error: String(error) });
+      logger.warn('failed to remove this server from the endpoints', { error: String(error) });
     }
   }
 
@@ -116,7 +116,7 @@ export class EndpointReconciler {
     this.#timer = clock.setTimer(RENEW_EVERY_MS, () => {
       this.#round = this.reconcile()
         .catch((error: unknown) => {
-          logger.warn('the endpoints of the servers could not be brought up to date', { error: String(error) });
+          logger.warn('failed to update the endpoints of the servers', { error: String(error) });
         })
         .finally(() => {
           if (this.#state === 'running') this.#arm();

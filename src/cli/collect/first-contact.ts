@@ -40,7 +40,7 @@ export async function firstContact(options: FirstContactOptions, signal: AbortSi
       if (error instanceof StatusError && error.code < 500 && error.code !== 429) return;
       const pause = backoff.next();
       if (!signal.aborted) {
-        logger.warn('the API server does not answer, trying again', {
+        logger.warn('the API server does not answer, will retry', {
           server,
           error: messageOf(error),
           againInSeconds: Math.round(pause / 1000),

@@ -133,7 +133,7 @@ export class LeaderElector {
       deadline = this.#options.clock.setTimer(left, () => lose('it could not be renewed in time'));
     };
     extend(sentAt);
-    logger.info('took the lease', { lease: `${namespace}/${name}`, identity });
+    logger.info('acquired the lease', { lease: `${namespace}/${name}`, identity });
     this.#status.set(1, { name });
     const renewing = this.#renew(own, extend, lose);
     try {
@@ -233,7 +233,7 @@ export class LeaderElector {
       await this.#put(releasedLease(this.#observed.lease.spec ?? {}, this.#now()));
       this.#observed = undefined;
       this.#toldHolder = '';
-      logger.info('gave the lease back', { lease: `${namespace}/${name}` });
+      logger.info('released the lease', { lease: `${namespace}/${name}` });
     };
     try {
       await release().catch(async (error: unknown) => {
@@ -273,7 +273,7 @@ export class LeaderElector {
     const { logger, namespace, name } = this.#options;
     const level = message === this.#toldTrouble || isConflict(error) || isAlreadyExists(error) ? 'debug' : 'warn';
     this.#toldTrouble = message;
-    logger[level]('the lease could not be taken or renewed, trying again', {
+    logger[level]('failed to acquire or renew the lease, will retry', {
       lease: `${namespace}/${name}`,
       error: message,
     });

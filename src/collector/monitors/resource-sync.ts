@@ -180,7 +180,7 @@ export class ResourceSync {
     // Lists of definitions themselves request a discovery pass. If a pass woke them, the two would repeat forever.
     const waitable = wanted.filter((resource) => configurationEffect(resource) !== 'discovery');
     const woken = monitors.wake(waitable, this.#plan.expectsChange ? 'anew' : 'asBefore');
-    if (woken > 0) logger.debug('monitors ask again for what discovery offers', { monitors: woken });
+    if (woken > 0) logger.debug('woke monitors of resources that discovery offers', { monitors: woken });
     if (added + restarted === 0 && removed.length === 0) return 'done';
     append(this.#superseded, removed);
     this.#settleSuperseded();

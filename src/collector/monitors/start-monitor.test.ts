@@ -123,7 +123,7 @@ describe('a monitor', () => {
     expect(new Set(told())).toEqual(new Set(['watches fail and are tried again']));
     expect(told().length).toBeLessThanOrEqual(10);
     while (asked.count < script.length + 1) await clock.advanceAsync(1000);
-    expect(told().at(-1)).toBe('the watches that failed work again');
+    expect(told().at(-1)).toBe('watches resumed');
     await monitor.stop();
   });
 

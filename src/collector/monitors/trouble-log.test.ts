@@ -68,7 +68,7 @@ describe('TroubleLog', () => {
     log.failed('c', forbidden());
     expect(lines().at(-1)?.message).toBe('the API server answers again');
     for (const resource of ['a', 'b', 'c']) log.recovered(resource);
-    expect(lines().at(-1)?.message).toBe('the watches that failed work again');
+    expect(lines().at(-1)?.message).toBe('watches resumed');
   });
 
   it('COL-048 an answer that begins is no recovery where the watch fails after it, however often', () => {
@@ -80,7 +80,7 @@ describe('TroubleLog', () => {
       log.answered('b');
       clock.advance(500);
     }
-    // A line a minute and cause.
+    // One line per minute and cause.
     expect(lines().filter(({ level }) => level === 'warn')).toHaveLength(20);
     expect(lines().filter(({ level }) => level === 'info')).toEqual([]);
   });
@@ -95,9 +95,7 @@ describe('TroubleLog', () => {
     clock.advance(4999);
     expect(lines().map(({ level }) => level)).toEqual(['warn']);
     clock.advance(1);
-    expect(lines().slice(1)).toEqual([
-      { level: 'info', message: 'the watches that failed work again', afterSeconds: 11 },
-    ]);
+    expect(lines().slice(1)).toEqual([{ level: 'info', message: 'watches resumed', afterSeconds: 11 }]);
     expect(clock.pendingTimers).toBe(0);
   });
 

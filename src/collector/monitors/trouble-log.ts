@@ -146,7 +146,7 @@ export class TroubleLog {
     cause.timer.cancel();
     this.#causes.delete(cause.key);
     if (!cause.told) return;
-    this.#logger.info(cause.key === SERVER ? 'the API server answers again' : 'the watches that failed work again', {
+    this.#logger.info(cause.key === SERVER ? 'the API server answers again' : 'watches resumed', {
       afterSeconds: Math.round((this.#clock.monotonic() - cause.since) / 1000),
     });
   }

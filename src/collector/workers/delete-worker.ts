@@ -37,7 +37,7 @@ import type { ActionResult, DecisionAbout } from './decision.ts';
 import { failedWriteFields, type WriteAction } from './failed-write.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
-/** The most questions for one decision, about the item and its owners. More are needed only while the object keeps changing. */
+/** The most reads for one decision, of the item and its owners. More are needed only while the object keeps changing. */
 const MAX_QUESTIONS = 8;
 
 /**
@@ -260,7 +260,7 @@ export class DeleteWorker {
     if (read.state === 'error') {
       this.#noteFailure(key, target, read.error);
       const log = isForbidden(read.error) ? failures : { warn: logger.debug.bind(logger) };
-      log.warn('an object could not be read and is tried again', { ...target, error: read.error.message });
+      log.warn('failed to read an object, will retry', { ...target, error: read.error.message });
     }
     return read;
   }
@@ -456,7 +456,7 @@ export class DeleteWorker {
     if (!isChange) this.#noteFailure(key, action.target, error);
     const log = isChange ? { warn: logger.debug.bind(logger) } : failures;
     const fields = { ...failedWriteFields(action), answer, error: error?.message, decided, reason };
-    log.warn('a write did not happen and is retried', fields);
+    log.warn('write failed, will retry', fields);
     results.push({ action, answered: reason });
     return { next: 'requeue', reason };
   }

@@ -110,7 +110,7 @@ export class IgnoredFinalizers {
     metrics.decisions.inc({ verdict, reason });
     if (verdict === 'requeue') {
       const fields = { ...failedWriteFields(action), error: answer.error?.message, decided: DECIDED, reason };
-      failures.warn('a write did not happen and is retried', fields);
+      failures.warn('write failed, will retry', fields);
     } else {
       tellPatch(this.#context, { target, change: finalizer }, { reason: DECIDED, answered });
     }

@@ -81,12 +81,12 @@ export class ReleaseDependents {
       const latest = await readMetadata(calls, target);
       release = afterRemoveReferences({ target, owners, answer: answer.answer, latest });
     }
-    // This request is treated like those that are not begun any more: only the one that got no answer is reported.
+    // This request counts like one that was never sent: only the request that got no answer is reported.
     if (answer.error instanceof NotSentError) return false;
     if ('need' in release || release.release === 'failed') {
       const reason = 'writeRejected';
       const fields = { ...target, owner, error: answer.error?.message, decided: DECIDED, reason };
-      this.#context.failures.warn('a dependent could not be orphaned and is tried again', fields);
+      this.#context.failures.warn('failed to orphan a dependent, will retry', fields);
       this.#tell(action, { verdict: 'requeue', reason, answered: reason });
       return false;
     }

@@ -168,7 +168,7 @@ export class PodGcController implements Service {
     for (const name of missing) if (!gone.has(name) && !this.#quarantine.has(name)) this.#quarantine.set(name, until);
   }
 
-  /** A failure only costs this pod this pass. */
+  /** A failure delays only this pod, until the next pass. */
   async #delete(deletion: PodDeletion, signal: AbortSignal): Promise<void> {
     const { client, clock, logger } = this.#options;
     const { pod, reason } = deletion;
@@ -185,7 +185,7 @@ export class PodGcController implements Service {
       const result = await deleteExactly(client, {
         gvr: PODS,
         object: pod,
-        // The patch above creates a new version of a pod that would not end otherwise.
+        // The version counts only for a pod that terminated by itself: the patch above gives the others a new version.
         content: body === undefined && reason === 'terminated' ? 'matters' : 'irrelevant',
         gracePeriodSeconds: 0,
         signal,
@@ -196,7 +196,7 @@ export class PodGcController implements Service {
       if (signal.aborted || isObjectNotFound(error, name) || isConflict(error)) return;
       this.#errors.inc(labels);
       this.#deletions.inc({ ...deleted, result: 'failed' });
-      logger.warn('failed to delete a pod, the next pass tries again', {
+      logger.warn('failed to delete a pod, will retry', {
         namespace,
         name,
         reason,

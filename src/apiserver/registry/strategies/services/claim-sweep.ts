@@ -55,7 +55,7 @@ export class ClaimSweep {
   /** The number of released claims, and of claims for services that had none. */
   async sweep(): Promise<{ readonly returned: number; readonly made: number }> {
     const { store } = this.#options;
-    // Claims are read first, so a later claim is not suspected.
+    // Claims are listed before services, so a claim that is created in between is not in this list and is not released.
     const claims = new Map<string, Revision>();
     for (const range of Object.keys(RANGES) as ClaimedRange[]) {
       for (const { key, modRevision } of (await store.list(claimPrefix(range))).items) claims.set(key, modRevision);
@@ -91,11 +91,11 @@ export class ClaimSweep {
     this.#timer = clock.setTimer(SWEEP_EVERY_MS, () => {
       this.sweep()
         .then(({ returned, made }) => {
-          if (returned + made > 0) logger.info('put claims of service addresses right', { returned, made });
+          if (returned + made > 0) logger.info('repaired claims of service addresses', { returned, made });
         })
         .catch((error: unknown) => {
           if (this.#state !== 'running') return;
-          logger.warn('claims of service addresses could not be looked through', { error: String(error) });
+          logger.warn('failed to check the claims of service addresses', { error: String(error) });
         })
         .finally(() => {
           if (this.#state === 'running') this.#arm();
