@@ -35,7 +35,7 @@ export function clientOfUser(
   { username, uid, groups, extra = {} }: UserInfo,
   { clock, userAgent }: Pick<InProcessClientOptions, 'clock' | 'userAgent'>,
 ): RestClient {
-  // Nobody may impersonate administrators in every way, and there is nothing to take away from one.
+  // The API server refuses to impersonate administrators fully, and an administrator has no rights to lose.
   if (groups.some((group) => MASTERS.includes(group)))
     return inProcessClient(handler, { clock, userAgent, interceptors: [], username });
   const impersonated = { user: username, groups, extra: new Map(Object.entries(extra)) };

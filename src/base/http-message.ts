@@ -33,7 +33,10 @@ export interface HttpRequest {
   readonly refusal?: (() => Error | undefined) | undefined;
   /** Called for each new connection before this request uses it. A transport without connections ignores it. */
   readonly greeting?: Greeting | undefined;
-  /** True if it came over a connection. An in-process caller is answered after the watches have delivered the change of its request. */
+  /**
+   * True if the request came over a connection. An in-process caller is answered after the watches have delivered the change of its
+   * request.
+   */
   readonly remote?: boolean;
   /** The caller's identity from its client certificate; `refused` for an invalid one, which differs from none. */
   readonly peer?: PeerSubject | 'refused' | undefined;

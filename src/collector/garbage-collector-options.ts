@@ -17,7 +17,7 @@ export interface GarbageCollectorOptions {
   readonly client: RestClient;
   /**
    * Restricts the collector's requests to one cluster. Default: a new identity. Other requests of the program, such as those of an
-   * election, may share it. `certain`: the client can lead to no other cluster, as within one process.
+   * election, may share it. `certain`: the client cannot reach another cluster, as within one process.
    */
   readonly identity?: ClusterIdentity | 'certain' | undefined;
   /** Its source of time. */

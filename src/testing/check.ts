@@ -72,7 +72,7 @@ function checkWasThere(
 
 /**
  * Throws, like {@link checkCollected}, for an object or an owner that never existed. An owner without a namespace may be in any. An owner
- * with a uid is accepted, because a reference to it may exist without it.
+ * with a uid need not have existed, because a reference may name any uid.
  */
 export async function checkOwnedBy(cluster: TestCluster, subject: Subject, owner: Subject): Promise<Finding> {
   const { ref, object } = await look(cluster, subject);

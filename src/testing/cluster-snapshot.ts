@@ -7,7 +7,7 @@ export interface SnapshotParts {
   readonly contents: StoredContents;
   /** Milliseconds since the epoch, on the clock of the cluster. */
   readonly takenAt: number;
-  /** Snapshots that lead to this one, itself included. */
+  /** Length of the chain of snapshots that leads to this one, itself included. */
   readonly generation: number;
   readonly memory: Memory;
   readonly formerKinds: readonly string[];
@@ -24,7 +24,7 @@ export class ClusterSnapshot {
     this.#parts = parts;
   }
 
-  /** Objects in it, with those that every cluster starts with. */
+  /** Number of its objects, including those that every cluster starts with. */
   get size(): number {
     return this.#parts.contents.items.length;
   }

@@ -64,15 +64,15 @@ import { inspect } from 'node:util';
 
 /** How a cluster starts; every option may be left out. */
 export interface ClusterOptions {
-  /** An integer; the same seed, the same uids, the same chances taken. 1 unless given. */
+  /** An integer, 1 unless given. With the same seed, uids and random decisions are the same. */
   readonly seed?: number | undefined;
-  /** `fake`, the default: time moves only by `cluster.clock.advance()`. `real`: the system's. */
+  /** `fake`, the default: time moves only by `cluster.clock.advance()`. `real`: the time of the system. */
   readonly clock?: 'fake' | 'real' | undefined;
-  /** CustomResourceDefinitions, served before anything else is there. */
+  /** CustomResourceDefinitions, which are served before any other object is created. */
   readonly crds?: ObjectSources | undefined;
   /** Created once the controllers run. Owner references may leave out the uid of an owner that comes before. */
   readonly objects?: ObjectSources | undefined;
-  /** All unless given. */
+  /** The controllers that run; all unless given. */
   readonly controllers?: readonly ControllerName[] | undefined;
   /** Simulates nodes, and the work of scheduler and kubelet on pods; no container runs. Nothing is simulated unless given. */
   readonly simulate?: SimulationSettings;
@@ -95,13 +95,13 @@ const OPTIONS: readonly (keyof ClusterOptions)[] = [
   'simulate',
   'from',
 ];
-/** The certificate in `kube-root-ca.crt` in a cluster that nobody can reach from outside. */
+/** The certificate in `kube-root-ca.crt` in a cluster that does not listen. */
 const NO_AUTHORITY = '# This cluster listens nowhere, so it has no certificate authority.\n';
-/** Fake time that starting may take, and how it is cut; and real time that requests under way may take before any of it passes. */
+/** Maximum fake time of a start, and the length of its steps; and maximum real time of requests in progress before fake time passes. ms. */
 const START = { withinMs: 60_000, stepMs: 5, patienceMs: 60_000 };
-/** Turns of the event loop that one step of a cluster may take. */
+/** Maximum number of turns of the event loop in one step of a cluster. */
 const MAX_TURNS = 4000;
-/** The last events, for the error of a cluster that does not start. */
+/** Number of last events in the error of a cluster that does not start. */
 const LAST_ENTRIES = 10;
 
 interface Parts {
@@ -120,7 +120,7 @@ interface Parts {
   readonly running: Promise<unknown>;
   readonly timers: TestTimers;
   readonly startUp: StartUp;
-  /** Snapshots that lead to this cluster. */
+  /** Length of the chain of snapshots that leads to this cluster. */
   readonly generation: number;
   readonly fieldValidation: FieldValidation | undefined;
 }
@@ -139,7 +139,7 @@ export class TestCluster implements AsyncDisposable {
   #stopped: Promise<void> | undefined;
   /** The client of the test itself; in the trace it is `test`. */
   readonly client: ClusterClient;
-  /** Its time. */
+  /** The clock of the cluster. */
   readonly clock: TestClock;
   /** Faults between clients and server; none at first. */
   readonly faults: Faults;
@@ -182,7 +182,7 @@ export class TestCluster implements AsyncDisposable {
       items: from?.contents.items,
     });
     const stopping = new AbortController();
-    // One for each controller and informer: Node takes more than ten for a leak.
+    // Each controller and informer adds a listener; Node would warn of a leak above ten.
     setMaxListeners(0, stopping.signal);
     const selected = new Set(options.controllers ?? controllerNames);
     let listener: Listener | undefined;
@@ -221,7 +221,7 @@ export class TestCluster implements AsyncDisposable {
         listener = await listen((request) => startUp.intercept(request, faulty), token);
       }
       started = server;
-      // A watch would load it in the middle of its stream, where nobody sees that something is under way.
+      // Loaded here, because a watch would load it in the middle of its stream, where the load does not count as work in progress.
       await import('../api/codec/protobuf/protobuf.ts');
       await server.start();
       const common = {
@@ -249,7 +249,7 @@ export class TestCluster implements AsyncDisposable {
         fieldValidation,
         seen: () => undefined,
       });
-      // Runs before the collector reads discovery: it would read it again only when time passes, and here time stands still.
+      // Runs before the collector reads discovery, because the collector reads it again only when time passes, and here time stands still.
       await createObjects(seeder, definitions);
       await servedAll(definitions, common);
       const { services, collector } = await buildControllers({
@@ -290,7 +290,7 @@ export class TestCluster implements AsyncDisposable {
         await settler.settle();
         if (from === undefined) recorder.clear();
       });
-      // Objects of a snapshot have had their consequences.
+      // The consequences of objects in a snapshot have already happened.
       if (from !== undefined && objects.length === 0) return cluster;
       await startUp.done;
       await createObjects(seeder, objects);
@@ -322,13 +322,13 @@ export class TestCluster implements AsyncDisposable {
     await writeFileAtomically(path, this.kubeconfig, 0o600);
   }
 
-  /** A client of its own name in the trace and for fault rules: that of an operator under test. */
+  /** A client for an operator under test, with its own name in the trace and in fault rules. */
   clientAs(name: string): ClusterClient {
     return this.#clientOf(name, [this.#parts.startUp.intercept, this.#parts.faults.intercept]);
   }
 
   /**
-   * A cache of the objects of a kind with handlers for its changes, as operators are built on; it ends with the cluster. An error of a
+   * A cache of the objects of a kind with handlers for its changes, like that of an operator; it ends with the cluster. An error of a
    * handler is in the trace. Resolves when the cache knows all existing objects. Rejects, and ends the cache, with an answer of 400, 405 or
    * 422, because a retry would get it again, and after five seconds of real time with an Error that names the missing part.
    */
@@ -393,16 +393,15 @@ export class TestCluster implements AsyncDisposable {
     });
   }
 
-  /** An object of this name is in the store now; for matchers. */
+  /** True if an object of this name is in the store now; for matchers. */
   knows(ref: Omit<ObjectRef, 'uid'>): boolean {
     return this.#parts.recorder.knows(ref);
   }
 
   /**
-   * Resolves when nothing is left to do: queues empty, workers idle, watches delivered, no write for a while. Opens a
-   * cluster that was paused. With the fake clock no time passes, but for half a second at most after a controller met a
-   * conflict with another's write and tries again. Other work that waits for time is in the answer.
-   * Rejects with a {@link NotSettledError} when that moment does not come.
+   * Resolves when nothing is left to do: queues empty, workers idle, watches delivered, no write for a while. Opens a cluster that was
+   * paused. With the fake clock no time passes, except at most half a second when a controller retries a write after a conflict. The result
+   * lists other work that waits for time. Rejects with a {@link NotSettledError} if the cluster does not come to rest.
    */
   settled(options?: SettleOptions): Promise<Settled> {
     const { gate, settler, startUp } = this.#parts;
@@ -418,12 +417,14 @@ export class TestCluster implements AsyncDisposable {
     this.#parts.gate.close();
   }
 
-  /** {@link pause} or {@link step} was called, and not {@link settled} since. */
+  /** True after {@link pause} or {@link step}, until {@link settled} is called. */
   get paused(): boolean {
     return this.#parts.gate.closed;
   }
 
-  /** Lets one write of a controller through, and everything that follows up to the next one; pauses first. Empty when none was waiting. */
+  /**
+   * Performs one waiting write of a controller, and everything that follows up to the next one; pauses first. Empty when none was waiting.
+   */
   async step(): Promise<Trace> {
     const { gate, activity, recorder, startUp } = this.#parts;
     if (startUp.done !== undefined) await startUp.done;
@@ -439,7 +440,7 @@ export class TestCluster implements AsyncDisposable {
     return this.#parts.recorder.trace();
   }
 
-  /** Ends everything that was started. Harmless when done twice. */
+  /** Ends everything that was started. A second call has no effect. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop());
   }
@@ -500,7 +501,7 @@ function restClient(
   return inProcessClient(handler, { clock, userAgent, interceptors, username: name });
 }
 
-/** Until every definition's kind is served. Rejects with a SeedError when another definition has a name already. */
+/** Waits until every definition's kind is served. Rejects with a SeedError when another definition already has a name. */
 function servedAll(
   definitions: readonly SeedObject[],
   parts: Pick<Parts, 'clock' | 'activity' | 'server' | 'recorder'>,

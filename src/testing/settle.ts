@@ -15,12 +15,12 @@ import type { Trace } from './trace/trace.ts';
 export interface SettleOptions {
   /** Real milliseconds after which it stops waiting; default 5000. */
   readonly timeoutMs?: number;
-  /** Whether the operator under test is at rest too. Asked again until it says true, so it cannot be async. */
+  /** Returns true when the operator under test is at rest too. Called again until it returns true, so it cannot be async. */
   readonly idle?: () => boolean;
   /**
-   * Lets up to so many milliseconds pass while something waits for time, such as a retry. Finite; 0 unless given.
-   * The time that passes by itself after a conflict is not counted. With the real clock, it waits for keys that a controller will process again
-   * later and for timers of `cluster.clock`, no longer than `timeoutMs`; failed keys are waited for anyhow.
+   * Lets up to this many milliseconds pass while something waits for time, such as a retry. Finite; 0 unless given.
+   * The time that passes by itself after a conflict is not counted. With the real clock, it waits for keys that a controller will process
+   * again later and for timers of `cluster.clock`, no longer than `timeoutMs`; failed keys are waited for anyhow.
    */
   readonly advanceMs?: number;
 }
@@ -38,7 +38,7 @@ export interface Settled {
 export class NotSettledError extends Error {
   /** The work that had not come to rest, a line each. */
   readonly pending: readonly string[];
-  /** All of it; private so that a test runner that prints the error's fields does not print this too. */
+  /** All events. Private so that a test runner that prints the error's fields does not print them. */
   readonly #trace: Trace;
 
   constructor(timeoutMs: number, pending: readonly string[], trace: Trace) {
@@ -51,7 +51,7 @@ export class NotSettledError extends Error {
     this.#trace = trace;
   }
 
-  /** The events until then. */
+  /** The events until the error. */
   get trace(): Trace {
     return this.#trace;
   }
@@ -87,21 +87,21 @@ interface Budget {
   deadline: number;
   /** Milliseconds of the cluster's clock that may pass by themselves after a conflict. */
   conflicts: number;
-  /** Milliseconds that the test gives. */
+  /** Milliseconds that the test allows to pass. */
   advance: number;
 }
 
 /** The work that a cluster at rest continues when time passes. */
 interface Left {
-  /** Some of it must be done, and not only checked. */
+  /** True if some of the work must be done; false if it is only checked again. */
   readonly unfinished: boolean;
   readonly waiting: readonly string[];
 }
 
-/** Knows when nothing is left to do. */
+/** Detects when nothing is left to do. */
 export class Settler {
   readonly #parts: SettlerParts;
-  /** Conflicts for which time has passed already: one whose retries never succeed must not move the clock again and again. */
+  /** The number of conflicts for which time has already passed. Retries that never succeed must not move the clock again and again. */
   #conflicts = 0;
 
   constructor(parts: SettlerParts) {
@@ -147,14 +147,14 @@ export class Settler {
     return clock instanceof StandingClock ? this.#advanceTo(clock, budget, left) : this.#awaitLook(budget);
   }
 
-  /** Up to the next timer. A check that comes later does not use the time that a conflict allows. */
+  /** Advances to the next timer. A periodic check must not use the time that is allowed after a conflict. */
   async #advanceTo(clock: StandingClock, budget: Budget, { unfinished, waiting }: Left): Promise<boolean> {
     const next = clock.nextTimerInMs;
     if (next === undefined) return false;
     const afterConflict = unfinished && this.#parts.activity.conflicts > this.#conflicts && next <= budget.conflicts;
     const purse = afterConflict ? 'conflicts' : 'advance';
     if (next > budget[purse]) return false;
-    // One check may follow another for ever. The time that a conflict allows is soon spent.
+    // Periodic checks may go on for ever, so the deadline counts for them. The time after a conflict is limited in any case.
     if (purse === 'advance' && systemClock.monotonic() >= budget.deadline) throw this.#notSettled(budget, waiting);
     budget[purse] -= next;
     await clock.advanceAsync(next);
@@ -204,7 +204,7 @@ export class Settler {
   }
 }
 
-/** A budget that is no number is never spent. */
+/** Throws for invalid options: a budget of NaN would never be used up. */
 function checkOptions(options: SettleOptions): void {
   checkKeys('settled', options, ['timeoutMs', 'idle', 'advanceMs']);
   const { timeoutMs = DEFAULT_TIMEOUT_MS, idle, advanceMs = 0 } = options;

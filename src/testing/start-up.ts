@@ -24,7 +24,7 @@ export class StartUp {
     return this.#done;
   }
 
-  /** Holds writes back until then. */
+  /** Holds writes back until that moment. */
   readonly intercept = (request: HttpRequest, next: Send): Promise<HttpResponse> => {
     if (request.method === 'GET' || this.#done === undefined) return next(request);
     return this.#done.then(() => next(request));

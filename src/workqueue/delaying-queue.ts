@@ -32,7 +32,7 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     return found;
   }
 
-  /** Each of them once, in no order, with the milliseconds until its time. */
+  /** Each delayed item once, in no order, with the milliseconds until its time. */
   *delays(): Iterable<{ readonly item: T; readonly inMs: number }> {
     const now = this.clock.monotonic();
     for (const { value } of this.#handles.values()) {
@@ -45,11 +45,11 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     this.delay(item, delayMs, 'caller');
   }
 
-  /** {@link addAfter}. */
+  /** Delays the item, like {@link addAfter}. */
   protected delay(item: T, delayMs: number, origin: DelayOrigin): void {
     if (this.shuttingDown) return;
     this.metrics.retried();
-    // Its event came during the failed attempt, which may not have seen it.
+    // The item was woken during the failed attempt, which may not have seen the change.
     if (origin === 'limiter' && this.takeWakeUp(item)) {
       this.notWaitedOut(1);
       this.add(item);
@@ -70,12 +70,12 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
     this.#arm();
   }
 
-  /** Called when so many delays of a limiter end early: the item was woken, or another time counts. */
+  /** Called when this many delays of a limiter end early: the item was woken, or a shorter delay applies. */
   protected notWaitedOut(_count: number): void {}
 
   /**
-   * Makes a delayed item ready at once, for when something changed that it may have waited for (BETTER-8).
-   * False when the item is not delayed. One that is in work will then be ready at once should this attempt fail.
+   * Makes a delayed item ready at once, for when something changed that it may have waited for (BETTER-8). Returns false if the item is not
+   * delayed. If it is in work, it becomes ready at once when the present attempt fails.
    */
   wake(item: T): boolean {
     const handle = this.#handles.get(item);
@@ -93,7 +93,7 @@ export class DelayingQueue<T extends QueueKey> extends Queue<T> {
 
   /**
    * Makes a delayed item ready in `ms` at the latest, after a change that may or may not concern the item, and that may come again and
-   * again. False when it is not delayed.
+   * again. Returns false if it is not delayed.
    */
   hasten(item: T, ms: number): boolean {
     const handle = this.#handles.get(item);

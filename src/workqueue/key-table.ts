@@ -1,4 +1,4 @@
-/** A small integer that stands for a key from its first addition to a queue until the queue has it no more; then for another. */
+/** A small integer that stands for a key while the key is in a queue. Afterwards it may stand for another key. */
 export type KeyHandle = number;
 
 /**

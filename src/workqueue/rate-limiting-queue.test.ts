@@ -147,7 +147,7 @@ describe('RateLimitingQueue', () => {
     }
     const delay = delayOfFresh(queue, clock);
     expect(delay).toBeGreaterThan(9000);
-    // A tenth of a second for each of the 200 and itself, but for the burst.
+    // A tenth of a second for each of the 200 items and this one, minus the burst.
     expect(delay).toBeLessThanOrEqual(10_100);
   });
 
@@ -315,7 +315,7 @@ describe('RateLimitingQueue', () => {
           bucket,
         );
         const queue = new RateLimitingQueue<string>({ name: 'q', clock, rateLimiter });
-        // Each that came by a time, the limiter's or a caller's.
+        // The number of items whose delay ended by itself, set by the limiter or by a caller.
         let timely = 0;
         let callers = 0;
         for (const { kind, item: chosen, ms } of ops) {
@@ -341,7 +341,7 @@ describe('RateLimitingQueue', () => {
   });
 });
 
-/** After which time an item that never failed before is tried again, ms. */
+/** Delay of the retry of an item that never failed before, ms. */
 function delayOfFresh(queue: RateLimitingQueue<string>, clock: FakeClock): number {
   while (queue.tryGet() !== undefined);
   const start = clock.monotonic();
@@ -353,7 +353,7 @@ function delayOfFresh(queue: RateLimitingQueue<string>, clock: FakeClock): numbe
   }
 }
 
-/** The tokens that it gave out beyond those it had. */
+/** The tokens that the bucket gave out beyond those it had. */
 function debtOf(bucket: RateLimiter<string>, ratePerSecond: number): number {
   const delay = bucket.when('probe');
   bucket.cancelled(1);

@@ -1,8 +1,8 @@
 import { fieldOf } from '../kinds/type-table.ts';
 
 /**
- * The facts about the value of a key that strategic merge needs. `struct` has fields by the type table. In a `map` every key has the same
- * element type. `opaque` is unknown (embedded objects, free JSON): maps merge, lists are replaced.
+ * How a strategic merge treats the value of a field. A `struct` has the fields of its type in the type table. In a `map` all values have
+ * the same type. An `opaque` value has no known type (embedded objects, free JSON): its maps are merged, its lists are replaced.
  */
 export type PatchSchema =
   | { readonly shape: 'struct'; readonly typeName: string }

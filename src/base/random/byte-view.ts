@@ -2,8 +2,7 @@
 export const LITTLE_ENDIAN = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 
 /**
- * The last array and its view. One suffices: thousands of objects are in one piece of a stream, and a reader of them uses no other
- * meanwhile.
+ * The last array and its view. One suffices, because a reader takes thousands of objects from one chunk of a stream before it uses another.
  */
 let bytesOfView: Uint8Array = new Uint8Array(0);
 let view = new DataView(bytesOfView.buffer);

@@ -2,8 +2,8 @@
 export type AbortListener = (() => void) | { handleEvent(): void };
 
 /**
- * Shows work in progress whether to stop. Every AbortSignal is one; a {@link Deadline} is one at a tenth of the cost, which matters for one
- * per request.
+ * Shows work in progress that it must stop. Every AbortSignal is an AbortNotice. So is a {@link Deadline}, at a tenth of the cost, which
+ * matters because each request has one.
  */
 export interface AbortNotice {
   readonly aborted: boolean;

@@ -68,7 +68,7 @@ export function timeoutSignal(
   return linked;
 }
 
-/** Resolves when the signal is aborted, at once when it is. The signal keeps the wait until then. */
+/** Resolves when the signal is aborted, or at once if it already is. Until then the signal keeps the promise alive. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Work for which no waiting client has to wait: it is done when the turn of the event loop is over, or sooner if {@link run} is called.
- * Bound: the work that one turn adds.
+ * Work that no client waits for. It runs when the turn of the event loop is over, or sooner if {@link run} is called. Bound: the work that
+ * one turn adds.
  */
 export class AfterTurn {
   readonly #clock: Clock;
@@ -12,12 +12,12 @@ export class AfterTurn {
     this.#clock = clock;
   }
 
-  /** `work` must not throw: nobody is there to hear of it. */
+  /** `work` must not throw, because nobody would catch the error. */
   add(work: () => void): void {
     if (this.#work.push(work) === 1) this.#clock.defer(() => this.run());
   }
 
-  /** Does all of it now, in the order in which it came. Items added meanwhile wait for the end of the next turn. */
+  /** Runs all work now, in the order in which it was added. Items added meanwhile wait for the end of the next turn. */
   run(): void {
     const all = this.#work;
     if (all.length === 0) return;

@@ -2,11 +2,11 @@ import { abortErrorOf, isAbortError } from './abort-error.ts';
 import type { AbortNotice } from './abort-notice.ts';
 
 export interface Timer {
-  /** After this the function is not called. Harmless when it already was. */
+  /** Prevents the call of the function; has no effect after the call. */
   cancel(): void;
 }
 
-/** Time as the rooms see it. The system's is {@link systemClock}; tests and simulations bring their own. */
+/** The time that all rooms use: that of the system is {@link systemClock}; tests and simulations have their own. */
 export interface Clock {
   /** Milliseconds since the epoch; may jump when the machine's clock is set. */
   now(): number;
@@ -17,7 +17,7 @@ export interface Clock {
   defer(fn: () => void): void;
 }
 
-/** The originals from the time when the program was loaded: a test that replaces timers or date of its process later must not replace these. */
+/** The original functions, taken when the program was loaded: a test that later replaces timers or Date must not replace these. */
 const { setTimeout, clearTimeout, setImmediate, performance, Date } = globalThis;
 const sinceStart = performance.now.bind(performance);
 const sinceEpoch = Date.now.bind(Date);

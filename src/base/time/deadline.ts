@@ -5,7 +5,7 @@ import type { Clock, Timer } from './clock.ts';
 export interface DeadlineOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Aborts it earlier, with its own reason. */
+  /** Aborts the deadline earlier, with its own reason. */
   readonly parent?: AbortNotice | undefined;
 }
 
@@ -39,7 +39,7 @@ export class Deadline implements AbortNotice, Disposable {
     return this.#reason;
   }
 
-  /** Always as if `once` were said: it is aborted once. */
+  /** Treats every listener as `once`, because the deadline is aborted once. */
   addEventListener(_: 'abort', listener: AbortListener): void {
     this.#listeners.push(listener);
   }
@@ -54,7 +54,7 @@ export class Deadline implements AbortNotice, Disposable {
     this.#abort(this.#parent?.reason);
   }
 
-  /** No timeout any more; the parent still counts. */
+  /** Removes the timeout; an abort of the parent still aborts the deadline. */
   stopTimer(): void {
     this.#timer?.cancel();
   }

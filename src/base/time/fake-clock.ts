@@ -2,7 +2,7 @@ import { assert } from '../errors/assert.ts';
 import type { Clock, Timer } from './clock.ts';
 import { Heap } from '../collections/heap.ts';
 
-/** The original from the time when the program was loaded, see `clock.ts`. */
+/** The original function, taken when the program was loaded, see `clock.ts`. */
 const { setImmediate: turn } = globalThis;
 
 interface Due {

@@ -41,7 +41,7 @@ export class MachineClock implements Clock {
     };
   }
 
-  /** Timers that come due from now on fire when it is over. */
+  /** Timers that come due from now on fire when the stall is over. */
   stall(): void {
     this.#late = [];
   }

@@ -16,14 +16,14 @@ export class SemaphoreFullError extends Error {
   }
 }
 
-/** Gives the permit back; a second call does nothing. */
+/** Releases the permit; a second call does nothing. */
 export type Release = () => void;
 
 interface Waiter {
   grant: ((release: Release) => void) | undefined;
 }
 
-/** Lets a number of callers in at a time, the others in the order they came. One permit makes a mutex. */
+/** Admits a limited number of callers at a time; the others wait in order of arrival. One permit makes a mutex. */
 export class Semaphore {
   readonly #waiters: Ring<Waiter>;
   #permits: number;

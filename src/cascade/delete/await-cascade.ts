@@ -21,7 +21,7 @@ export interface Remaining {
 export interface CascadeProgress {
   readonly done: number;
   readonly total: number;
-  /** The first object that the wait is for. */
+  /** The first object that the wait still needs to see gone. */
   readonly waitsFor: Remaining | undefined;
 }
 

@@ -7,8 +7,8 @@ import { sendDeletes, type SendOptions, type SentDelete } from './send-deletes.t
 const PAUSE_MS = 500;
 
 /**
- * How the requests of a plan ended. `sent`: all of them, the last one `changed` if it was not the object of the plan. `timedOut` and
- * `interrupted`: objects of an earlier wave are still there, so that the later waves were not begun.
+ * How the requests of a plan ended. `sent`: all were sent; the last outcome is `changed` if the object differs from that of the plan.
+ * `timedOut` and `interrupted`: objects of an earlier wave are still there, so that the later waves were not begun.
  */
 export type WavesEnd =
   | { readonly end: 'sent'; readonly sent: readonly SentDelete[] }

@@ -19,8 +19,8 @@ export interface SentDelete {
 }
 
 /**
- * Deletes the roots one after the other with their uids, and unless only these count their resourceVersions, as preconditions (CAS-050).
- * Stops at the first that changed since the plan. Rejects with any other error of the server.
+ * Deletes the roots one after the other (CAS-050). Preconditions are their uids, and also their resourceVersions unless only uids count.
+ * Stops at the first root that changed since the plan. Rejects with any other error of the server.
  */
 export async function sendDeletes(
   client: RestClient,

@@ -5,7 +5,7 @@ import { simulate } from '../simulate/simulation.ts';
 import { snapshotOf, uidOf } from '../snapshot/snapshot.fixture.ts';
 import { Dies } from './dies.ts';
 
-/** Objects named by their places, with owners by place; beyond the last place nobody is. */
+/** Objects named by their index. `owners` has the indexes of each object's owners; an index without an object is an absent owner. */
 function objectsOf(owners: readonly (readonly number[])[]): KubeObject[] {
   return owners.map((of, i) => ({
     apiVersion: 'v1',

@@ -5,7 +5,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /** The role of a reference in the life of its object. */
 export type Holder =
-  /** This object: the other one stays while it does. */
+  /** The object with this id: the dependent stays while it exists. */
   | { readonly holds: 'object'; readonly id: NodeId }
   /** The object stays for ever: nothing about the owner can be proved, or the owner is deleted with policy Orphan. */
   | { readonly holds: 'ever' }

@@ -1,6 +1,6 @@
-/** Bytes of one chunk, at least; a document below this is one body. */
+/** Minimum bytes of one chunk; a smaller document is one body. */
 const CHUNK = 256 * 1024;
-/** Elements of a list from which it is written one by one. */
+/** A list with at least this many elements is written element by element. */
 const LONG_LIST = 1000;
 
 /**

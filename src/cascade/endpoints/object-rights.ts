@@ -33,7 +33,7 @@ export async function hasRight(client: RestClient, right: ObjectRight, signal?: 
 
 /**
  * The first right of these that the user does not have; each kind and namespace is asked once.
- * @param known what earlier calls with the same map were answered
+ * @param known the answers to earlier calls with the same map
  */
 export async function missingRight(
   client: RestClient,

@@ -27,12 +27,12 @@ import { objectRightsOf, readRightsOf } from './record-rights.ts';
 
 /** The name of records in the details of a Status. */
 const RECORDS = { group: 'kubegc.io', resource: 'cascaderecords' };
-/** An order to undo has an id and three words. */
+/** The body of an undo request has only an id and three words. */
 const MOST_BODY_BYTES = 64 * 1024;
 
 /** The body of `POST undo`. */
 export interface UndoOrder {
-  /** The id of a record, or the beginning of one id only. */
+  /** The id of a record, or a prefix of exactly one id. */
   readonly id: string;
   /** `rebuild` unless given. */
   readonly managed?: ManagedPolicy;
@@ -116,7 +116,7 @@ export async function undoRecord(call: RecordCall): Promise<UndoPlan | UndoResul
   }
 }
 
-/** Conflicts that an answer names. */
+/** Maximum number of conflicts in an answer. */
 const MOST_CAUSES = 100;
 
 function storeOf(records: RecordStore | undefined): RecordStore {
@@ -144,7 +144,7 @@ async function requireRights(client: RestClient, rights: readonly ObjectRight[],
   throw newForbidden(RECORDS, id, `it has objects of ${what}${where}, which you may not ${verb}`);
 }
 
-/** Faults of records, as users see them: messages of the store name files of the server, which are nobody's business. */
+/** Errors of records for users. The store's own messages name files of the server, which users must not see. */
 const FAULTS: Readonly<Record<Exclude<RecordErrorCode, 'notFound' | 'ambiguous'>, string>> = {
   damaged: 'the record is damaged',
   laterVersion: 'a later version of kubegc wrote the record',

@@ -22,7 +22,7 @@ const ANSWERS: Readonly<Record<ReferenceClass, OwnerAnswer>> = {
 };
 
 /**
- * The collector's decision about an object, from the observation: the same function that it calls (CAS-030). It never returns a need,
+ * The collector's decision about an object, from the observation, by the collector's own function (CAS-030). It never requests more facts,
  * because every answer is given.
  * @param inWaitingCycle the object waits for dependents that wait for it
  */
@@ -87,8 +87,8 @@ export function collectorDecision(
     shortcut: 'spent',
   };
   const step = attemptToDelete(facts);
-  // A step without a verdict would need an `unasked` owner, and such an owner has no mapping or is out of reach, which ends the round
-  // first.
+  // Every step has a verdict: only an `unasked` owner would leave it open, and such an owner has no mapping or is out of reach, which ends
+  // the round earlier.
   return 'verdict' in step ? step : { verdict: 'requeue', reason: 'ownerUnreadable', actions: [] };
 }
 

@@ -298,7 +298,7 @@ describe('why a terminating object does not go', () => {
     await client.patch(definition, { spec: { conversion: { strategy: 'Webhook', webhook } } });
     const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
     await client.delete(namespace);
-    // The list of the kind is answered with 429, which a client repeats for seconds before it takes it for a failure.
+    // The list of the kind gets 429. A client retries it for seconds before the list counts as failed.
     const isSaid = async (): Promise<boolean> =>
       (await explained(cluster, namespace)).findings.some(({ code }) => code === 'conversionWebhookFailing');
     await until('the finding is there', isSaid);

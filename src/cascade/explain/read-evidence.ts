@@ -29,7 +29,7 @@ const READ_WHOLE: ReadonlySet<string> = new Set(['Namespace', 'Pod', 'Persistent
 
 /**
  * Reads everything that the explanation of one object needs. Changes nothing: the only writes are dry runs, which show whether the
- * server would refuse a change, and are tried on the objects that it waits for.
+ * server would refuse a change, and are sent for the objects that the subject waits for.
  * @param subject where the object is; its uid and version are ignored
  */
 export async function readEvidence(subject: ObjectReference, options: EvidenceOptions): Promise<ExplainEvidence> {

@@ -47,7 +47,10 @@ export interface ChainEnd {
   readonly cycle: readonly ObservedObject[] | undefined;
 }
 
-/** Follows the first object that each object waits for, to one that waits for nothing else, or back to one of the chain. */
+/**
+ * Follows a chain from each object to the first one that it waits for. The chain ends at an object that waits for nothing, or when it
+ * returns to one of its objects.
+ */
 export function chainEnd(from: ObservedObject, index: OwnershipIndex): ChainEnd {
   const path: ObservedObject[] = [];
   let object = from;

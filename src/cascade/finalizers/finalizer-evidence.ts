@@ -57,7 +57,7 @@ export function finalizerEvidence(
   const [dead] = found;
   if (dead !== undefined) return { served: 'no', evidence: `${dead.what} bears its name, but ${dead.proof}` };
   const own = OWN[finalizer];
-  // Managed clusters hide the lease of their controllers, and an API server without them is rare.
+  // Without a lease nothing is known: managed clusters hide the leases of their controllers, and most API servers have controllers.
   if (own !== undefined) return { served: 'unknown', evidence: `${own} removes it; no lease shows whether that runs` };
   return {
     served: 'unknown',
@@ -79,7 +79,7 @@ function wordsOf(finalizer: string, manager: string | undefined): string[] {
     .slice(0, -1)
     .findLast((part) => !COMMON.has(part));
   const by = manager?.toLowerCase();
-  // Tools of people, and names that are not programs, identify nothing.
+  // Names of tools for people, and names that are no programs, identify no owner.
   const telling =
     by !== undefined && by.length >= LEAST_LENGTH && !/^(kubectl|kubegc|node|python|unknown|manager$|go-http)/.test(by);
   return [...new Set([domain, ...(owner === undefined ? [] : [owner]), ...(telling ? [by] : [])])];

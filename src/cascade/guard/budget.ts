@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import type { CascadePlan, Outcome } from '../documents/cascade-plan.ts';
 import { resourceName } from '../snapshot/resource-catalogue.ts';
 
-/** The most that one user may delete. The first budget that names the user, or a group of the user, counts; one that names nobody is everybody's. */
+/**
+ * The maximum that one user may delete. The first budget that names the user, or a group of the user, applies; a budget without names
+ * applies to everybody.
+ */
 export interface GuardBudget {
   readonly users?: readonly string[];
   readonly groups?: readonly string[];
@@ -17,9 +20,9 @@ export interface GuardBudget {
 }
 
 const HOUR_MS = 3_600_000;
-/** Users whose deletions are remembered; beyond that the one who deleted first is forgotten. */
+/** Maximum number of users whose deletions are remembered; beyond it, the user who deleted first is forgotten. */
 const MOST_USERS = 10_000;
-/** An approved plan may be so old, and so far ahead by a clock that differs, seconds. */
+/** Maximum age of an approved plan; also how far its time may be in the future, because clocks differ. Seconds. */
 const APPROVAL_SECONDS = 600;
 const CLOCK_SKEW_SECONDS = 60;
 const DIGITS = 12;
@@ -32,7 +35,7 @@ export interface Extent {
 
 export const NOTHING: Extent = { total: 0, byResource: new Map() };
 
-/** Counts the deletions of each user within an hour, in minutes. */
+/** Counts the deletions of each user in the last hour, minute by minute. */
 export class DeletionLedger {
   readonly #users = new Map<string, Map<number, Extent>>();
 

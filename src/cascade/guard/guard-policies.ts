@@ -2,7 +2,7 @@ import { PROTECT, PROTECT_DEPENDENTS } from './protection.ts';
 
 const ADMISSION_V1 = 'admissionregistration.k8s.io/v1';
 const NAME = 'guard.kubegc.io';
-/** Manifest-based admission takes only names that end so (KEP-5793). */
+/** Manifest-based admission accepts only names with this suffix (KEP-5793). */
 const STATIC_SUFFIX = '.static.k8s.io';
 
 export interface WebhookConfigurationOptions {
@@ -14,7 +14,7 @@ export interface WebhookConfigurationOptions {
   /** `Fail`: deletions wait for the guard to come back. `Ignore`: they go on unguarded. */
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly timeoutSeconds: number;
-  /** The namespace that the guard runs in; it is not guarded, so that the guard never keeps itself from being replaced. */
+  /** The namespace that the guard runs in. It is not guarded, otherwise the guard could prevent its own replacement. */
   readonly namespace?: string;
 }
 
@@ -132,7 +132,7 @@ export function protectionPolicy({ exemptUsers, exemptGroups }: PolicyOptions): 
   return [policy, binding];
 }
 
-/** The same for a folder of manifest-based admission: named as that demands, and out of reach of the API (CAS-075). */
+/** The same policy for a folder of manifest-based admission: with names as these require, and not changeable through the API (CAS-075). */
 export function staticPolicy(options: PolicyOptions): readonly [object, object] {
   const name = `${NAME}${STATIC_SUFFIX}`;
   const [policy, binding] = protectionPolicy(options) as readonly [

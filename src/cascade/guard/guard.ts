@@ -15,7 +15,7 @@ export interface GuardOptions {
   readonly mayUnprotect: (request: GuardRequest, signal?: AbortSignal) => Promise<boolean>;
 }
 
-/** Facts that one answer may ask for, one after the other. */
+/** Maximum number of facts that one answer may request, one after the other. */
 const MOST_QUESTIONS = 16;
 
 /**

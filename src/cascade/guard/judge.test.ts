@@ -87,7 +87,7 @@ function scene({ owner, child }: { readonly owner: object; readonly child: objec
   return { objects: [namespace, parent, dependent], owner: parent, child: dependent };
 }
 
-/** Each path that makes `child` go. `terminating`: with these the child is being deleted, with one finalizer. */
+/** Each request that deletes `child`. `terminating`: the child is already being deleted and has one finalizer. */
 const paths: Readonly<Record<string, (scene: Scene) => GuardRequest>> = {
   'DELETE of it': ({ child }) => request('DELETE', { oldObject: child }),
   'DELETE of a collection': ({ child }) => request('DELETE', { oldObject: child, name: '' }),
@@ -301,7 +301,7 @@ describe('a budget', () => {
     const patched = request('UPDATE', { oldObject: child, object: { ...child, metadata } });
     const refused = ask({ perDelete: 0 }, {}, patched);
     expect(refused.reason).toBe('exceedsBudget');
-    // Only a DELETE can be agreed to, so that no command to agree is named.
+    // The message names no command to approve, because only a DELETE can be approved.
     expect(refused.message).toMatch(
       /^configmaps "child" in namespace "shop" is not changed: the budget is exceeded\nDETAIL: .*\nHINT: make fewer objects go/,
     );

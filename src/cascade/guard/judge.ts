@@ -19,7 +19,7 @@ import { type Loss, lossOf } from './loss.ts';
 import { APPROVED_PLAN, PROTECT, type Protection, Protections, unprotects } from './protection.ts';
 
 export interface GuardRules {
-  /** Users that are never asked, because a deletion that was allowed must not stop half-way. */
+  /** Users whose requests are always allowed, because a deletion that was allowed must not stop half-way. */
   readonly exemptUsers: readonly string[];
   readonly exemptGroups: readonly string[];
   readonly budgets: readonly GuardBudget[];
@@ -52,7 +52,7 @@ export interface GuardVerdict {
   /** Three parts: the refusal; DETAIL: the objects; HINT: the next step. Empty when it is allowed. */
   readonly message: string;
   readonly warnings: readonly string[];
-  /** Objects that go, to be noted of the user's hour; none where the user has no budget. */
+  /** Objects that are deleted, to be counted in the user's hour; empty if the user has no budget. */
   readonly deletes: Extent;
 }
 
@@ -74,7 +74,7 @@ export type GuardStep =
   | { readonly need: 'bodies'; readonly bodies: readonly BodyNeed[] }
   | GuardVerdict;
 
-/** Objects that a message names. */
+/** Maximum number of objects in a message. */
 const MOST_NAMED = 10;
 
 const allow = (reason: GuardReason, rest: Partial<GuardVerdict> = {}): GuardVerdict => ({
@@ -95,8 +95,8 @@ const deny = (reason: GuardReason, refused: string, detail: readonly string[], h
 });
 
 /**
- * Whether a request may go on (CAS-070 … CAS-073). Pure: asks for facts, and says in the end allow or deny, with a reason. It
- * asks for a fact once, and allows nothing that could need a fact which it lacks.
+ * Whether a request is allowed (CAS-070 … CAS-073). Pure: requests facts, then returns allow or deny with a reason. It requests each fact
+ * once, and allows nothing while a fact that it could need is missing.
  */
 export function judge(request: GuardRequest, facts: GuardFacts): GuardStep {
   const { user } = request;
@@ -128,7 +128,7 @@ type RealLoss = Exclude<Loss, { loss: 'nothing' | 'unidentified' }>;
 function judgeLoss(request: GuardRequest, loss: RealLoss, facts: KnownFacts): GuardStep {
   const { snapshot, rules, mayUnprotect } = facts;
   const protections = new Protections(snapshot, newerMetadata(request));
-  // The deletion of a terminating object was counted when it was asked for.
+  // The deletion of a terminating object was counted when it was requested.
   const budget = loss.loss === 'finalize' ? undefined : budgetOf(rules.budgets, request.user);
   const warnings = incompleteWarnings(snapshot);
   if (!protections.any && budget === undefined) return allow('nothingProtected', { warnings });
@@ -195,7 +195,7 @@ function isObserved(uid: string, { graph }: Snapshot): boolean {
   return id >= 0 && graph.isObserved(id);
 }
 
-/** The dependents of an owner that no list shows, as changed: the simulation checks them, and takes the owner for absent. */
+/** The dependents of an owner that no list shows, marked as changed: the simulation checks them and treats the owner as absent. */
 function dependentsAlone(uid: string, snapshot: Snapshot): NonNullable<SimulationRequest['changes']> {
   const { graph } = snapshot;
   const id = graph.find(uid);

@@ -3,14 +3,14 @@ import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { CascadePolicy } from '../documents/cascade-plan.ts';
 import type { GuardRequest } from './guard-request.ts';
 
-/** The objects that a request may make go, before the cluster is read. */
+/** The objects that a request may delete, as far as the request alone shows. */
 export type Loss =
   | { readonly loss: 'nothing' }
   /** A DELETE, of one object or of one of a collection. */
   | { readonly loss: 'delete'; readonly uid: string; readonly policy?: CascadePolicy }
   /** An eviction names its pod only. */
   | { readonly loss: 'evict'; readonly namespace: string; readonly name: string }
-  /** The last finalizer of a terminating object is taken away: it is gone with this write. */
+  /** The last finalizer of a terminating object is removed, so this write deletes the object. */
   | { readonly loss: 'finalize'; readonly uid: string }
   /** A namespace is released while objects may be in it. */
   | { readonly loss: 'finalizeNamespace'; readonly uid: string; readonly namespace: string }

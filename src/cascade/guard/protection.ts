@@ -9,7 +9,7 @@ export const PROTECT_DEPENDENTS = 'kubegc.io/protect-dependents';
 /** An approved plan beyond the budget: `<digest>.<seconds since the epoch>`. */
 export const APPROVED_PLAN = 'kubegc.io/approved-plan';
 
-/** Owners above an object that are followed; a chain that is longer is no chain that was ever seen. */
+/** Maximum number of owners above an object that are followed; real chains are shorter. */
 const MOST_ANCESTORS = 10_000;
 
 export interface Protection {
@@ -71,7 +71,10 @@ export class Protections {
     return found;
   }
 
-  /** A Deployment's controller copies annotations to its ReplicaSets and never takes them off: there the Deployment's own counts. */
+  /**
+   * A Deployment's controller copies annotations to its ReplicaSets and never removes them, so the Deployment's own annotation counts
+   * there.
+   */
   #isCopied(uid: string): boolean {
     const { graph } = this.#snapshot;
     const id = graph.find(uid);

@@ -133,7 +133,9 @@ export class Judge {
     return judged(this.#worstOf(blocking), 'blockedByDependents', `waits for ${this.#names(blocking)}`);
   }
 
-  /** `waits` if another program will free one of them in the end and none is worse. */
+  /**
+   * The worst outcome: `unknown` if any object has it; `waits` if each of them is deleted or waits for another program; otherwise `stuck`.
+   */
   #worstOf(uids: readonly string[]): 'waits' | 'unknown' | 'stuck' {
     const outcomes = uids.map((uid) => this.of(uid)?.outcome ?? this.#untouched(uid));
     if (outcomes.includes('unknown')) return 'unknown';

@@ -11,8 +11,8 @@ export class OrderCircleError extends Error {
 }
 
 /**
- * A plan whose roots have their waves, in this order, where their annotations say one (CAS-054); else the plan as it is. Reads the
- * metadata of the roots, unless there is only one. Rejects with an {@link OrderCircleError}.
+ * The plan with its roots in waves, if their annotations define an order (CAS-054); otherwise the plan unchanged. Reads the metadata of the
+ * roots, unless there is only one. Rejects with an {@link OrderCircleError}.
  */
 export async function orderPlan(client: RestClient, plan: CascadePlan, signal?: AbortNotice): Promise<CascadePlan> {
   if (plan.roots.length < 2) return plan;

@@ -66,7 +66,7 @@ function predecessors(roots: readonly OrderedRoot[]): ReadonlyMap<string, readon
     }
     before.set(root.ref.uid, [...found]);
   }
-  // Objects of the next higher place go before those of this one; those above have gone before them.
+  // Objects of the next higher place precede those of this place; objects of all higher places precede both.
   for (const [i, [, each]] of places.entries()) {
     const next = places[i + 1]?.[1].map(({ ref }) => ref.uid) ?? [];
     for (const { ref } of each) before.set(ref.uid, [...before.get(ref.uid)!, ...next]);
@@ -79,7 +79,7 @@ function placeOf({ annotations }: OrderedRoot): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Kind, or resource as kubectl takes it, in any case; in the same namespace, or of no namespace. */
+/** Accepts a kind, or a resource as kubectl does, in any letter case; in the same namespace, or cluster-scoped. */
 function isNamed(ref: ObjectReference, name: string, by: ObjectReference): boolean {
   const slash = name.indexOf('/');
   if (slash < 0) return false;

@@ -97,7 +97,7 @@ function repairOf({ ref, metadata }: ObservedObject, references: readonly OwnerR
   return { change, unresolved, valid };
 }
 
-/** The present owner, or the reason why there is none to use. */
+/** The owner that exists now, or the reason why none can be used. */
 function ownerOf(
   namespace: string | undefined,
   reference: OwnerReference,

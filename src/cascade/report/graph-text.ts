@@ -24,7 +24,7 @@ export interface GraphTextOptions {
 
 interface Hung {
   readonly node: GraphDocumentNode;
-  /** The reference by which it is below the line above. */
+  /** The reference that places the object below the line above. */
   readonly edge: GraphDocumentEdge | undefined;
 }
 

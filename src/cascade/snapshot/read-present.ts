@@ -9,13 +9,13 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 
-/** Objects of one collection that are read one by one; more of them are listed. */
+/** Maximum number of objects of one collection that are read one by one; more are read by a list. */
 const ONE_BY_ONE = 8;
 const PAGE_SIZE = 500;
-/** Collections that are read at once. */
+/** Maximum number of collections that are read concurrently. */
 const PARALLEL = 16;
 
-/** An object that exists, with its metadata of now. */
+/** An object that exists, with its current metadata. */
 export interface PresentObject {
   readonly ref: ObjectReference;
   readonly metadata: ObjectMeta;
@@ -23,7 +23,7 @@ export interface PresentObject {
 
 /**
  * Reads the metadata of those of the objects that exist: a few one by one, many by lists, and those that the user may not get by lists too.
- * Another object of the same name is none of them.
+ * An object with the same name but another uid does not count.
  */
 export async function readPresent(
   client: RestClient,

@@ -75,7 +75,7 @@ function includes(bytes: Uint8Array, start: number, end: number): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(PROTECTION);
 }
 
-/** The server cannot be reached, or refuses the credentials, so other lists would fail too. A kind that does not answer in time is one kind. */
+/** The server cannot be reached, or refuses the credentials, so other lists would fail too. A timeout concerns one kind only. */
 function isHopeless(error: unknown): boolean {
   if (error instanceof TransportError) return error.code !== 'timeout';
   return error instanceof StatusError && error.code === 401;

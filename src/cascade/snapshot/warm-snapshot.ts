@@ -12,16 +12,16 @@ import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { ResourceCatalogue } from './resource-catalogue.ts';
 import { Snapshot } from './snapshot.ts';
 
-/** Objects of one resource that are read one by one; more of them are read with one paged list. */
+/** Maximum number of objects of one resource that are read one by one; more are read with one paged list. */
 const ONE_BY_ONE = 20;
 const PAGE_SIZE = 500;
-/** Requests under way at once. */
+/** Maximum number of concurrent requests. */
 const PARALLEL = 16;
 
 export interface WarmSnapshotOptions {
   readonly client: RestClient;
   readonly catalogue: ResourceCatalogue;
-  /** The collector's; copied before anything is waited for. */
+  /** The collector's graph; it is copied before the first await. */
   readonly graph: OwnershipGraph;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -123,7 +123,7 @@ async function removeShop(cluster: TestCluster): Promise<void> {
   expect(await cluster.client.find(namespace)).toBeUndefined();
 }
 
-/** The objects, in words that do not change from one restoration to the next. */
+/** The objects as texts that are equal after each restoration. */
 async function stateOf({ client }: TestCluster, recorded: readonly RecordedObject[]): Promise<unknown[]> {
   const live = await Promise.all(recorded.map(({ body }) => client.find(withoutUid(body))));
   const byUid = new Map(live.map((object) => [object?.metadata?.uid, object?.metadata?.name]));
@@ -398,7 +398,7 @@ describe('an undo on the embedded server', () => {
   });
 });
 
-/** Lets requests through until one, with which and after which the process is gone. */
+/** Passes requests on until one at which the process is killed; that request and all later ones fail. */
 function killedAt(
   at: number,
   moment: 'beforeSend' | 'beforeAnswer',

@@ -10,7 +10,7 @@ export async function ask(question: string): Promise<boolean> {
     throw new CommandError('there is no terminal to ask on', 'Give --yes to go on without a question.');
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Without them the question is never answered, and the connection to the cluster keeps the process alive.
+  // Without these listeners the question is never answered, and the connection to the cluster keeps the process alive.
   const left = new AbortController();
   terminal.once('SIGINT', () => left.abort());
   terminal.once('close', () => left.abort());

@@ -76,7 +76,7 @@ export interface ClusterOptions {
   readonly admissionPlugins: PluginFlags;
   /** True if objects with the protecting annotation cannot be deleted (CAS-070). Default: off. */
   readonly guard?: 'on' | 'off';
-  /** The most that users may delete, where it is guarded (CAS-071). */
+  /** The maximum that users may delete; it needs the guard (CAS-071). */
   readonly guardBudgets?: readonly GuardBudget[];
   /** Addresses of webhook services, by `<namespace>/<name>`; others are found by their endpoints. */
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
@@ -248,7 +248,7 @@ export class Cluster {
   get kubeconfig(): string {
     const { identity } = this.#parts;
     const { host } = this.#options.listen;
-    // An address that means "all of mine" is no address to connect to.
+    // A wildcard address cannot be connected to.
     const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
     return renderKubeconfig({
       server: `https://${formatHost(reached)}:${this.#parts.httpServer.port}`,
@@ -283,7 +283,7 @@ export class Cluster {
       metrics,
       collector: {
         concurrentGcSyncs: CONCURRENT_GC_SYNCS,
-        // In one process the server itself gives every user a turn.
+        // The server in this process shares its time fairly among users, so the collector need not limit itself.
         fewCalls: 2 * CONCURRENT_GC_SYNCS,
         selfCheckPeriodMs: this.#options.selfCheckPeriodMs,
         deletionLimits: this.#options.deletionLimits,
@@ -296,7 +296,7 @@ export class Cluster {
     };
     const controllers = this.#options.store === 'etcd' ? [await this.#led(options)] : await this.#built(options);
     const services: readonly Service[] = [...controllers, compactor];
-    // Each service listens to it; Node warns at eleven.
+    // Each service adds a listener to the signal; Node warns at eleven.
     setMaxListeners(0, this.#stopping.signal);
     await Promise.all(services.map((service) => service.run(this.#stopping.signal).catch(this.#fail)));
   }

@@ -211,14 +211,14 @@ function assemble(options: {
     logger,
     metrics,
   });
-  // The guard calls it with the first request, which comes after all of this.
+  // The write guard calls this with the first request, when everything here is initialized.
   function mayWrite(): boolean {
     return leadership.mayWrite;
   }
   return { collector, leadership, client, metrics };
 }
 
-/** The controllers beside the collector, for one term. They have no state between terms. */
+/** Creates the controllers that run beside the collector in one term. They keep no state between terms. */
 async function otherControllers(options: {
   readonly settings: CollectSettings;
   readonly client: RestClient;

@@ -32,6 +32,6 @@ export function workClients(options: WorkClientsOptions): {
       counted,
     ],
   });
-  // The collector itself asks which cluster answers. The other controllers leave that to their client.
+  // The collector itself checks which cluster answers. For the other controllers, their client checks it.
   return { forCollector, forControllers: forCollector.through(identity.intercept) };
 }

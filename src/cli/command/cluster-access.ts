@@ -70,7 +70,7 @@ export async function withCluster<T>(
   }
 }
 
-/** True if the kubeconfig trusts no signer of the certificate, in Node's words. */
+/** True if Node's message says that the kubeconfig does not trust the signer of the certificate. */
 function isUntrusted(error: TransportError): boolean {
   const text = `${error.message} ${error.cause instanceof Error ? `${error.cause.message} ${'code' in error.cause ? String(error.cause.code) : ''}` : ''}`;
   return /self[- ]signed certificate|unable to (verify|get)|certificate signature failure|SELF_SIGNED|UNABLE_TO/i.test(

@@ -33,7 +33,7 @@ interface Exposed {
   readonly metricName?: string;
 }
 
-/** The tree node of some label values: one more level for each further label, until the series. */
+/** A node of the tree of label values: one level for each label, with the series as leaves. */
 type Level<T> = Map<string, Level<T> | T>;
 
 /**

@@ -14,8 +14,8 @@ export interface CallingKubectl {
 const COMMAND = /(?<![\w./-])kubectl (?=[a-z])/g;
 
 /**
- * A terminal whose printed commands begin with the kubectl that started the plugin, so that a person can run them as they are (CAS-055). The
- * same terminal, if a shell finds that very kubectl by its name, or nothing says which one it was.
+ * A terminal whose printed commands begin with the kubectl that started the plugin, so that a person can run them as they are (CAS-055).
+ * Returns the same terminal if a shell finds that kubectl by its name, or if that kubectl is not known.
  */
 export function namingKubectl(terminal: Terminal, { path, searchPath, exists }: CallingKubectl): Terminal {
   if (path === undefined || path === '') return terminal;

@@ -7,7 +7,7 @@ import { runProgram } from './system-kubeconfig-io.ts';
 
 /** A slow machine may take its time to start a program. */
 const PATIENCE = { timeout: 30_000 };
-/** Starts a program that holds the shell's pipes, and writes down which processes the two are. */
+/** Starts a program that holds the shell's pipes, and writes the ids of both processes to a file. */
 const BEGIN = 'sleep 600 & printf "%s %s." "$$" "$!" > "$PIDS"';
 
 let directory: string;

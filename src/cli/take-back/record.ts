@@ -87,7 +87,7 @@ export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: Ab
         try {
           await sleep(systemClock, DISCOVERY_PERIOD_MS, signal);
           discovery = await discover(client);
-          // Kinds without the right to list them stay without; new kinds are tried.
+          // Kinds that may not be listed stay unwatched; new kinds are tried.
           const known = new Set(wanted.map(keyOf));
           watches.follow(wantedResources(discovery, flags.types, scope).filter((each) => !known.has(keyOf(each))));
         } catch (error) {

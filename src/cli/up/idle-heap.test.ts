@@ -78,7 +78,7 @@ describe('the heap of a program at rest', () => {
     program.start();
     program.run(6, 0);
     expect(program.preferred).toEqual(['small']);
-    // The collections themselves are no reason.
+    // CPU time of the collections alone does not end the preference.
     program.run(1, 0.4);
     expect(program.preferred).toEqual(['small']);
     event(program);

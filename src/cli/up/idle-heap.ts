@@ -50,13 +50,12 @@ const WORKS_ABOVE = 0.5;
 /** Duration of the preference: the reducer's 8 s, and its collections. */
 const SMALL_MS = 12_000;
 
-/** Minimum growth of the heap that makes it worth it, because the engine must learn the heap's size again afterwards. */
+/** Minimum growth of the heap that is worth a release, because the engine must then learn the heap's size again. */
 const WORTH_BYTES = 64 << 20;
 
 /**
  * Returns memory to the system after a burst of work, in which garbage grows the heap to several times the live size. It is requested once
- * after each burst, after five idle seconds, and withdrawn when work begins, because under load the preference costs half as much CPU
- * again.
+ * after each burst, after five idle seconds, and withdrawn when work begins, because under load the preference costs 50 % more CPU.
  */
 export class IdleHeap {
   readonly #clock: Clock;

@@ -312,7 +312,7 @@ interface ResourceList {
 function resourcesOf(groupVersion: string, entries: ReturnType<typeof resourcesIn>): DiscoveredResource[] {
   const parsed = parseGroupVersion(groupVersion);
   if (parsed === undefined) throw new DecodeError(`unexpected GroupVersion string: ${groupVersion}`);
-  // `pods/status` is a part of `pods` (COL-011).
+  // Leaves out subresources such as `pods/status` (COL-011).
   return entries
     .filter(({ name, kind }) => !name.includes('/') && kind !== '')
     .map((entry) => ({

@@ -34,7 +34,8 @@ export interface Trip {
 }
 
 /**
- * `go`: delete the object; taken back if nothing was deleted. `held`: do not delete it; `tripped` is set if this deletion caused the trip.
+ * `go`: delete the object, and undo the count if nothing was deleted. `held`: do not delete it; `tripped` is set if this deletion caused
+ * the trip.
  */
 export type Admission =
   | { readonly admission: 'go'; readonly cause: Cause | undefined; readonly at: number }
@@ -42,7 +43,7 @@ export type Admission =
 
 type Held = Extract<Admission, { admission: 'held' }>;
 
-/** A deletion that a budget is asked for. */
+/** A deletion that asks for a place in a budget. */
 interface Asked<Key> {
   readonly key: Key;
   readonly limit: number | undefined;

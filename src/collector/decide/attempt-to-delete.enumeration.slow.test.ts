@@ -16,7 +16,7 @@ interface Owner {
   readonly orphaned?: true;
 }
 
-/** Everything that can be true of an owner; `knownAbsent` of a living one is a cache entry that outlived a restore. */
+/** Every possible state of an owner. A living owner with `knownAbsent` has a cache entry from before a restore. */
 const OWNERS: readonly Owner[] = [
   { truth: 'absent', scope: 'namespaced', knownAbsent: true },
   { truth: 'absent', scope: 'unmapped', knownAbsent: true },
@@ -41,7 +41,7 @@ interface World {
   readonly deletingDependents: boolean;
   readonly scope: 'namespaced' | 'cluster' | 'unmapped';
   readonly namespaceKnown: boolean;
-  /** `living`: found, but not being deleted, as the graph says it is (designs/0011). */
+  /** `living`: found and not being deleted, although the graph says that it is being deleted (designs/0011). */
   readonly live: 'absent' | 'replaced' | 'unreadable' | 'found' | 'living';
   readonly liveFinalizer: 'none' | 'foregroundDeletion' | 'orphan';
   readonly owners: readonly Owner[];
@@ -155,14 +155,14 @@ function ownerFactsOf(owner: Owner, i: number, asked: boolean): OwnerFacts {
   };
 }
 
-/** The table of COL-090, row by row, with the truth at hand and nothing about who answers. */
+/** The table of COL-090, row by row, computed from the true state of the world, whoever answers the reads. */
 function table(world: World): string {
   const retryWhileVirtual = world.state === 'virtual' ? 'retry' : 'done';
   if (world.state === 'none' || (world.queuedAs === 'virtual' && world.state === 'observed')) return '1 done';
   if (world.beingDeleted && !world.deletingDependents) return '2 done';
   if (world.scope === 'unmapped') return '3 retry';
   if (world.scope === 'namespaced' && !world.namespaceKnown) return '4 done';
-  // For an object that is its own proof, a change would show in the precondition of the delete (COL-098).
+  // The graph's record may replace a read of the object: a change would fail the precondition of the delete (COL-098).
   const believed = world.trust === 'believed' && world.state === 'observed';
   if (!believed) {
     if (world.live === 'absent') return isShown(world) ? '5 retry' : '5 done virtualDelete';
@@ -184,14 +184,14 @@ function table(world: World): string {
   const waiting = world.owners.some(({ truth }) => truth === 'waiting');
   const dangling = world.owners.some(({ truth }) => truth === 'absent');
   if (solid && !waiting && !dangling) return `11 ${retryWhileVirtual}`;
-  // A write follows, so an object that only seemed to be its own proof is read first, or guarded by its version.
+  // A write follows. If the graph's record replaced the read, the object is read now, or the write is guarded by its version.
   const unread = believed && world.live !== 'found';
   if (solid) {
     if (unread) return `12 ${readOutcome(world)}`;
     const removed = world.owners.flatMap(({ truth }, i) => (truth === 'solid' ? [] : [`o${i}`]));
     return `12 ${retryWhileVirtual} remove ${removed.join()}`;
   }
-  // Between the rows: LIFE-560.
+  // Between rows 12 and 13: owners that were deleted with policy Orphan (LIFE-560).
   if (world.owners.every(({ orphaned }) => orphaned)) {
     if (unread) return `12.5 ${readOutcome(world)}`;
     return `12.5 ${retryWhileVirtual} remove ${world.owners.map((_, i) => `o${i}`).join()}`;

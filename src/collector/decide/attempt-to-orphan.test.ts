@@ -167,7 +167,7 @@ describe('attemptToOrphan', () => {
   it('COL-122 COL-002 reads the owner first where the state in the graph is not trusted', () => {
     expect(doubtful({ state: 'unasked' })).toEqual({ need: 'latest', target });
     expect(doubtful(found())).toMatchObject({ need: 'released' });
-    // The owner has other coordinates by now: the answer is not about these.
+    // The owner has other coordinates by now, so this answer about the old ones does not count.
     expect(doubtful({ state: 'absent', target: { ...target, name: 'x' } })).toEqual({ need: 'latest', target });
   });
 

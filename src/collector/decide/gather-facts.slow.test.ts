@@ -312,7 +312,7 @@ const leavesOf = (uid: string, count: number): GraphEvent[] =>
     observed(pods, { uid: `leaf-${uid}-${i}`, owners: [ref(uid, { blockOwnerDeletion: true })] }),
   );
 
-/** The circle as it is defined: a walk from a node down to its blocking dependents, as far as they wait, that comes back to it. */
+/** The definition of a cycle: a walk from a node down through blocking dependents that wait, and back to the node. */
 function comesBackDownwards(graph: Graph, start: NodeId): boolean {
   const seen = new Set<NodeId>();
   const open = [start];

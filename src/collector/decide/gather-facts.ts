@@ -27,21 +27,21 @@ export interface FactSource {
   readonly trusts?: (apiVersion: string, kind: string) => boolean;
   /** Whether the watch of this kind works: then its events outweigh one read. If absent, `trust` decides. */
   readonly follows?: (apiVersion: string, kind: string) => boolean;
-  /** Whether so many objects of this kind vanished at once that nothing is believed about their absence yet. Absent: never. */
+  /** Whether so many objects of this kind vanished at once that their absence is not believed yet. Absent: never. */
   readonly holdsAbsences?: (apiVersion: string, kind: string) => boolean;
   /**
-   * The version that a read of `owner` may name, so that it comes from no older state than the one in which `dependent` had `version`:
-   * that one where both are stored together, else the newest that is known of the owner's resource. Undefined: none is known.
+   * The minimum version for a read of `owner`, so that its state is not older than the one in which `dependent` had `version`. This is
+   * `version` itself if both are stored together, otherwise the newest known version of the owner's resource. Undefined: none is known.
    */
   readonly versionFor?: (owner: KindMapping, dependent: VersionedKind) => string | undefined;
   /**
-   * While the graph is not to be trusted, whether discovery was read since the server may have become another one: then a kind that is not
-   * served was not brought back with a backup either. Absent: it was not.
+   * While the graph is not trusted: whether discovery was read after the server may have been replaced. If so, a kind that is not served
+   * was not restored from a backup either. Absent: it was not read.
    */
   readonly kindsReadSince?: boolean;
   /**
-   * The epoch in which the absence of an owner of this apiVersion must have been proven while the graph is not to be trusted. Absent: any
-   * proof counts.
+   * While the graph is not trusted: the first epoch in which a proof that an owner of this apiVersion is absent counts. Absent: any proof
+   * counts.
    */
   readonly provenSince?: (apiVersion: string) => Epoch;
 }
@@ -89,8 +89,8 @@ export function gatherFacts(source: FactSource, round: Round): Facts {
 }
 
 /**
- * A read that is older than the state which a working watch shows came from a replica that lags: nothing may be decided by it, not even
- * that there is nothing to do, because no event would call for the object again. It counts as an error, so that the object is read again.
+ * A read that is older than the state which a working watch shows came from a replica that lags. It counts as an error, so that the object
+ * is read again. It must not decide anything, not even that there is nothing to do, because no event would queue the object again.
  */
 function withoutStale(latest: LatestAnswer, { shown, identity, resourceVersion = '' }: NodeFacts): LatestAnswer {
   if (latest.state !== 'found' || !shown || latest.object.uid !== identity.uid) return latest;
@@ -101,7 +101,8 @@ function withoutStale(latest: LatestAnswer, { shown, identity, resourceVersion =
 function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, endAccepted }: Round): NodeFacts {
   const { id, identity, state, beingDeleted, deletingDependents, resourceVersion } = node;
   const { foregroundFinalizer, orphanFinalizer, otherFinalizers } = node;
-  // Each decision uses either these or `dependents`, so each is read only in its own branch: it may cost a walk over all dependents.
+  // Each decision uses either these or `dependents`. Each is computed only in its own branch, because it may cost a walk over all
+  // dependents.
   const blocking = deletingDependents ? source.graph.blockingDependents(id) : { count: 0, lastAddition: 0 };
   const mapping = source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(id));
   return {
@@ -142,7 +143,7 @@ function follows({ follows: works, trust }: FactSource, { apiVersion, kind }: Ki
   return works === undefined ? trust === 'trusted' : works(apiVersion, kind);
 }
 
-/** Somebody referred to it in this version, so that it existed before. */
+/** A dependent referred to the owner in this version, so the owner existed before. */
 function versionOfDependent(source: FactSource, id: number, mapping: KindMapping | undefined): string | undefined {
   if (source.versionFor === undefined || mapping === undefined) return undefined;
   let found: string | undefined;
@@ -268,15 +269,14 @@ function ownerMapping(
 
 interface Place {
   readonly mapping: KindMapping | undefined;
-  /** The dependent's. */
+  /** The namespace of the dependent. */
   readonly namespace: string;
 }
 
-/** Whether the reference means an owner that was recorded, where it was (COL-140, COL-241). */
+/** Whether the reference means a recorded orphaned owner, at its recorded coordinates (COL-140, COL-241). */
 function wasOrphaned(source: FactSource, { kind, name, uid }: Coordinates, { mapping, namespace }: Place): boolean {
   const had = (place: string): boolean => source.wasOrphaned?.({ kind, name, uid, namespace: place }) === true;
-  // A kind that is no longer served may have been namespaced or not; and if a kind has two resources, one may be namespaced and the other
-  // not.
+  // A kind that is no longer served may have been namespaced or not. If a kind has two resources, perhaps only one of them is namespaced.
   if (mapping === undefined || mapping.alsoElsewhere === true) return had(namespace) || had('');
   return had(mapping.namespaced ? namespace : '');
 }

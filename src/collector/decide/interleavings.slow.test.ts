@@ -147,7 +147,7 @@ describe('COL-07A, COL-002 conflicting data, in every order of events, reads and
     [
       '15 a cluster-scoped and a namespaced child of an owner that is seen late',
       [{ uid: 'o' }, { uid: 'n', resource: 'nodes', owners: [to('o')] }, { uid: 'a', owners: [to('o')] }],
-      // No report when its dependent in ns1 had shown its identity before (COL-073).
+      // There is no report if the dependent in ns1 has shown the owner's identity before (COL-073).
       [end('a n o'), end('a n o', { reports: 'n->o' })],
     ],
     [
@@ -312,7 +312,7 @@ describe('deletes with a policy, in every order', () => {
     const objects = [{ uid: 'o' }, { uid: 'a', owners: [to('o')] }];
     const { ends, violations } = explore(serverWith(objects), { incidents: [removal('o', 'Orphan')], steps: 'fine' });
     expect(violations).toEqual([]);
-    // COL-127: without the barrier, one that was not seen yet is collected.
+    // Without the barrier, a dependent that was not seen yet is collected (COL-127).
     expect(ends).toEqual([end(''), end('a')]);
   });
 

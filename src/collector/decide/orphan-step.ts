@@ -8,8 +8,8 @@ export interface OrphanFacts {
   /** Undefined if the uid no longer has a node. */
   readonly node: OrphanNodeFacts | undefined;
   /**
-   * The owner's when this round began, or as it was read then, if the graph is not to be trusted. An owner that has changed since then may
-   * have been asked to orphan anew, after others came to refer to it: the finalizer is taken off this version or none.
+   * The owner's version when this round began. If the graph is not trusted: the version that was read then. An owner that changed since may
+   * have been deleted with Orphan again, after new dependents appeared, so the finalizer is removed at this version only.
    */
   readonly version: string | undefined;
   /**

@@ -28,7 +28,7 @@ export function processDeletingDependents({ node, target, live, graph }: Deletin
   const holdsFinalizer = live?.finalizers.includes(FINALIZER_FOREGROUND) ?? node.foregroundFinalizer;
   // The finalizer was removed by hand, or by a second delete with another policy (COL-10F, COL-10G).
   if (!holdsFinalizer) return { verdict: 'forget', reason: 'finalizerAlreadyRemoved', actions: [] };
-  // Its own watch may show nothing while the graph is not trusted, and the server would refuse the graph's version for that time.
+  // While the graph is not trusted, the object's watch may show nothing, and the server would refuse the graph's version.
   const version = graph === 'untrusted' && live !== undefined ? live.resourceVersion : node.resourceVersion;
   const remove: RemoveFinalizerAction = {
     action: 'removeFinalizer',

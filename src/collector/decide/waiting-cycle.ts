@@ -16,14 +16,13 @@ const GROWTH = 10;
 type Direction = (graph: Graph, id: NodeId, visit: (other: NodeId, waits: boolean) => boolean) => void;
 
 /**
- * Whether a node waits, through blocking references, for nodes that wait for it, all of them deletingDependents. Row 13 of COL-090
- * keeps such cycles from forming, but only if it sees the others wait; two members that are decided upon at
- * the same time each miss the other, and nothing would ever move again (COL-10C).
+ * Whether a node waits, through blocking references, for nodes that wait for it, all of them deletingDependents. Row 13 of COL-090 prevents
+ * such cycles, but only if it sees that the others wait. Two members that are decided at the same time do not see each other, and would
+ * then wait for ever (COL-10C).
  *
- * A cycle is one whichever way it is walked. An owner is processed after each of its blocking dependents (COL-103): a walk down
- * costs their number every time, one up only the references of the node, and ends at once where nothing is above that waits. At the
- * end of a long chain it is the walk down that ends at once. So both are tried in turn, each time further: O(references of
- * whichever way is shorter).
+ * The search may follow a cycle in either direction. An owner is processed after each of its blocking dependents (COL-103), so a walk down
+ * costs their number every time. A walk up costs only the references of the node, and ends at once if no owner above waits. At the end of a
+ * long chain, the walk down ends at once. So both are tried in turn, each time further: O(references of the shorter direction).
  */
 export function isInWaitingCycle(graph: Graph, start: NodeId): boolean {
   for (let bound = FIRST_BOUND; bound <= WAITING_CYCLE_SEARCH_BOUND; bound *= GROWTH) {

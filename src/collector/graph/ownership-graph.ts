@@ -28,7 +28,7 @@ import { Sibling } from './tables/sibling.ts';
 interface OwnershipGraphOptions {
   /** Any 32-bit number. A secret one prevents others from choosing uids that collide. */
   readonly hashSeed?: number;
-  /** The cache for `dropAbsentOwner` effects. No effect is emitted while it is empty; without a cache they always are. */
+  /** The cache for `dropAbsentOwner` effects. No such effect is emitted while the cache is empty; without a cache, each one is emitted. */
   readonly absentOwners?: { readonly size: number };
 }
 

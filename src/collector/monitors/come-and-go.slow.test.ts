@@ -133,7 +133,8 @@ describe('resources that come and go', () => {
       0,
     ]);
     expect(after.graph).toBe(warm.graph);
-    // The limit is fifty bytes for each of six thousand. A third of it is code that V8 still compiles; sixty thousand leave no more.
+    // The limit is fifty bytes for each of six thousand resources. A third of it is code that V8 still compiles; sixty thousand resources
+    // leave no more memory in use.
     expect(after.heap - warm.heap).toBeLessThan(300_000);
   });
 

@@ -13,7 +13,7 @@ const bytesOf = (metadata: object): Uint8Array =>
 
 function setUp(resource = secrets, newest = Number.NaN) {
   const told: string[] = [];
-  /** The trouble at each time when it was said to have changed. */
+  /** The trouble at each report that it changed. */
   const turned: (string | undefined)[] = [];
   /** The outcomes that the graph returns for the next events. */
   const outcomes: ApplyOutcome[] = [];

@@ -12,7 +12,7 @@ const LINE = 64;
 /** The most managers of an object whose fields are skipped in rounds with those of other objects. */
 const PAUSES = 4;
 const BRACE = 0x7b;
-/** A start that no object has. */
+/** An offset at which no object begins. */
 const NOWHERE = -1;
 
 /**
@@ -37,7 +37,7 @@ export class ObjectReader {
   #count = 0;
   /** The number of readers that the last batch used. */
   #used = 0;
-  /** Means nothing. Without it, loads of values that nobody uses would be optimized away. */
+  /** The value has no meaning; without it the compiler would remove the loads. */
   touched = 0;
 
   constructor(graph: ExpectsObjects) {
@@ -52,7 +52,7 @@ export class ObjectReader {
     for (let i = 0; i < count; i++) this.#touch(bytes, ranges[i * 2]!, ranges[i * 2 + 1]!);
     const known = this.#scanAhead(bytes, ranges, count);
     this.#count = known;
-    // Otherwise the readers of a longer batch would keep its piece of the stream in memory.
+    // Otherwise readers that this batch does not need would keep the bytes of an earlier one in memory.
     for (let i = known; i < this.#used; i++) this.#ahead[i]!.bytes = bytes;
     this.#used = known;
     this.#graph.expect(this.#ahead, known);

@@ -36,7 +36,7 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
   const { client, clock, random, logger, reader, apply, tell } = options;
   const { group, version, resource: name, kind } = offered;
   const resource: MonitoredResource = { apiVersion: apiVersionOf(offered), kind, resource: name };
-  // The first list will do the same again, but only here can it be refused.
+  // Throws here if the graph refuses the resource. The first list applies the same event again.
   apply({ type: 'listStarted', resource });
   const stopping = new AbortController();
   const sink = new MonitorSink({

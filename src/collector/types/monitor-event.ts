@@ -3,7 +3,7 @@ import type { ObjectColumns } from './object-columns.ts';
 /** The servers that an outage concerns, so that each may be an older one when it answers again: all, or only those beside kube-apiserver. */
 export type OutageScope = 'all' | 'beside';
 
-/** `lowerVersion`: of a whole list, which a server of its own may count as it likes. */
+/** `lowerVersion`: the version of a whole list is lower. A server beside kube-apiserver may count its versions in any way. */
 export type HistoryEvidence = 'lowerVersion' | 'deletionTakenBack';
 
 /**

@@ -68,7 +68,7 @@ it('BETTER-23 what was needed when this process led last makes no room for what 
     queue.add(workKey(`o${index}`, 'observed'));
   }
   expect(backlog.sweep()).toBe(0);
-  // The process leads, and works all of them off.
+  // The process leads, and processes all keys.
   for (let next = queue.tryGet(); next !== undefined && !next.shutdown; next = queue.tryGet()) queue.done(next.item);
   existing.clear();
   expect(backlog.sweep()).toBe(0);

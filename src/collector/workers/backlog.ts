@@ -29,7 +29,7 @@ export class Backlog {
   /** Does nothing while there is little to gain. A key that is kept keeps its place and failures. Returns how many keys were dropped. */
   sweep(): number {
     const waiting = this.#queue.len();
-    // Most of the needed keys may have been worked off meanwhile, while this process led.
+    // Most of the needed keys may have been processed meanwhile, while this process led.
     this.#needed = Math.min(this.#needed, waiting);
     if (waiting < 2 * this.#needed + SLACK) return 0;
     const dropped = this.#queue.dropWaiting((key) => {

@@ -28,7 +28,7 @@ export interface CollectorContext extends DeleteContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Logs writes that did not happen. It is bounded because a server in trouble makes many of them. */
+  /** Logs failed writes. It is bounded because a server in trouble causes many of them. */
   readonly failures: BoundedLog;
   readonly graph: Graph;
   readonly absentOwners: AbsentOwnerCache;

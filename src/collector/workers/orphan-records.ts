@@ -145,7 +145,7 @@ export class OrphanRecords {
           { gvr: EVENTS },
           { query, signal, timeoutMs: Math.min(left, PAGE_TIMEOUT_MS) },
         );
-        // This page is from a past that the server does not have any more.
+        // This page shows a history that the server no longer has.
         if (this.#resets !== resets) return;
         for (const item of items) {
           const recorded = recordIn(item, component);

@@ -74,7 +74,7 @@ export class OrphanWorker {
       case 'barrier': {
         if (barrier === undefined) return { ...round, barrier: 'gaveUp' };
         const answer = await barrier.ask(step.owner);
-        // The lists were cut. That is not giving up: the next leader asks anew.
+        // The lists were aborted, which does not count as giving up: the next leader asks again.
         if (answer === 'gaveUp' && this.#context.signal.aborted) return 'termEnded';
         this.#context.metrics.barriers.inc({ outcome: typeof answer === 'object' ? 'found' : answer });
         return { ...round, barrier: answer };

@@ -35,7 +35,7 @@ export function selectOnDemand(selected: ReadonlySet<string>, settings: Lifecycl
   return [...controllers, ...optional, ...simulators(settings)];
 }
 
-/** Beside the controller of Jobs, because any pod wakes it. */
+/** Runs in addition to the same controller of Jobs, because every pod starts it. */
 const podTtl: OnDemandController = {
   name: 'ttl-after-finished-controller',
   wakes: [{ gvr: PODS }],

@@ -90,7 +90,7 @@ export class EndpointsController implements RunningService {
       }
     } catch (error) {
       if (isNamespaceTerminating(error) || isObjectNotFound(error, name)) return SETTLED;
-      // The cache is behind. Its event wakes the key; the back-off serves if none comes.
+      // The cache is behind. Its next event triggers the key again; if there is none, the back-off does.
       if (isConflict(error) || isAlreadyExists(error)) return { next: 'back-off' };
       throw error;
     }

@@ -98,7 +98,7 @@ export class EphemeralVolumeController implements Service {
       if (signal.aborted) throw error;
       this.#failed.inc();
       if (isNamespaceTerminating(error)) return undefined;
-      // The watch will show its owner.
+      // If the claim exists, the watch will show it with its owner.
       return isAlreadyExists(error) ? undefined : `create PVC: ${asError(error).message}`;
     }
   }

@@ -46,7 +46,7 @@ export class OnFirstUse implements Service {
   /** Rejects with the error if a controller cannot be loaded. */
   async run(signal: AbortSignal): Promise<void> {
     const { client, clock, random, logger, controllers } = this.#options;
-    // One listener or two for each controller and each cache.
+    // Each controller and each cache adds one or two listeners.
     setMaxListeners(0, signal);
     const informers = new SharedInformers({ client, clock, random, logger, signal });
     await Promise.all(controllers.map((controller) => this.#runOne(controller, informers, signal)));

@@ -164,7 +164,7 @@ export class NamespaceContent {
     }
     if (count === 0) return EMPTY;
     const { group, version, resource: name } = resource;
-    // Pods within their grace are where they should be.
+    // Pods may stay within their grace period, so they are not unexpected.
     const unexpected = estimate > 0 ? 0 : unheld;
     const remaining: Remaining = { group, version, resource: name, count, finalizers, unexpected };
     const problem = failure ?? unexpectedItems(namespace, remaining);

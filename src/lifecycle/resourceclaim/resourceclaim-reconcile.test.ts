@@ -63,7 +63,7 @@ describe('a resource claim', () => {
     const made: ResourceClaim = { metadata: { name: 'c', ownerReferences }, status: {} };
     expect(decide(made, pod('p', { phase: 'Failed' }))).toEqual({ verdict: 'delete', reason: 'podDone' });
     expect(decide(made, pod('p')).verdict).toBe('nothing');
-    // The collector's part.
+    // The collector deletes this claim.
     expect(decide(made, 'gone')).toEqual({ verdict: 'nothing', reason: 'ownerGone' });
   });
 });

@@ -140,7 +140,7 @@ export class ResourceQuotaController implements Service {
       deleted: look,
     });
     this.#watched.set(id, objects.run(signal));
-    // Objects that are deleted between the count and the first list are found only here. If it stops first, there is nothing to do.
+    // Finds objects that were deleted between the count and the first list. Nothing is to be done if the cache stops before that list.
     objects.waitForSync(signal).then(
       () => this.#quotas.list().forEach((quota) => this.#loop.trigger(keyOf(quota))),
       () => undefined,

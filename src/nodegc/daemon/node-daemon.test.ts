@@ -308,7 +308,7 @@ describe('node collection as a service', () => {
   it('NODE-113 begins to collect images before the default threshold of an eviction is met, because it looks every 30 s', async () => {
     const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low, evictionHard } = defaultConfiguration;
     const disk = (available: bigint) => ({ capacity: 1000n, available, inodes: 0n, inodesFree: 0n });
-    // The same point on paper; rounding lets the collection start a little earlier.
+    // The same point by calculation; rounding lets the collection start a little earlier.
     expect(decideByThreshold(disk(151n), { high, low }).decision).toBe('due');
     const nodefs = disk(500n);
     expect(signalsUnderPressure(evictionHard, { nodefs, imagefs: disk(151n) })).toEqual([]);

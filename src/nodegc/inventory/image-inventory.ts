@@ -7,7 +7,7 @@ export interface ImageMemory {
   readonly lastUsed: bigint | undefined;
 }
 
-/** Memories by key of the image. An inventory is one. */
+/** Image memories by key of the image. An inventory is one kind of it. */
 export interface ImageMemories {
   get(key: string): ImageMemory | undefined;
 }

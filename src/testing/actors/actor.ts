@@ -38,7 +38,7 @@ export function observedHandler(
     if (request.method === 'GET') return activity.during(() => handler(request));
     const who = actorOf(request);
     const response = await activity.during(async () => {
-      // Without a turn between them, two operators that revert each other's writes would starve the test that watches them.
+      // Without a turn between their writes, two operators that revert each other would starve the test that watches them.
       await turn();
       return recorder.as(who, () => handler(request));
     });

@@ -12,7 +12,7 @@ export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 export interface WriteOptions {
   /** The manager of the written fields. For an apply the name of the client unless given; otherwise left to the server. */
   readonly fieldManager?: string | undefined;
-  /** Unless given, that of the cluster (`startCluster({ fieldValidation })`). */
+  /** Default: the setting of the cluster (`startCluster({ fieldValidation })`). */
   readonly fieldValidation?: FieldValidation | undefined;
   /** `['All']`: the server answers as it would, but changes nothing. */
   readonly dryRun?: readonly 'All'[] | undefined;

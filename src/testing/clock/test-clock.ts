@@ -4,34 +4,34 @@ import type { Activity } from '../activity/activity.ts';
 import { untilQuiet } from '../activity/quiet.ts';
 import type { TestTimer, TestTimers } from './test-timers.ts';
 
-/** The time of a cluster, in the hands of the test. */
+/** The time of a cluster, which the test controls. */
 export interface TestClock {
-  /** Whether a test moves it, or the machine does. */
+  /** Whether a test moves the time, or the machine does. */
   readonly kind: 'fake' | 'real';
   /** Milliseconds since the epoch. */
   now(): number;
   /** Milliseconds until the next thing that waits for time (a retry, a timeout, a resync); undefined with the real clock. */
   readonly nextTimerInMs: number | undefined;
   /**
-   * Lets so many milliseconds pass. The timers that come due run in order, with everything that follows from them. Resolves when nothing
-   * more can happen at the new time. Rejects with the real clock, which a test cannot move.
+   * Advances the time by this many milliseconds. Due timers run in order, each with all its consequences. Resolves when nothing more can
+   * happen at the new time. Rejects with the real clock, which a test cannot move.
    */
   advance(ms: number): Promise<void>;
   /**
-   * Calls the function once, when so many milliseconds of this clock have passed, for the time-outs and resyncs of an operator under
-   * test. An error that it throws rejects the call that let the time pass. Never called once the cluster has stopped.
+   * Calls the function once, after this many milliseconds of this clock: for the timeouts and resyncs of an operator under test. An error
+   * that it throws rejects the call that advanced the time. Never called once the cluster has stopped.
    */
   readonly setTimeout: (fn: () => void, ms?: number) => TestTimer;
   /** Cancels a timer; has no effect if it has come due already, or is undefined. */
   readonly clearTimeout: (timer: TestTimer | undefined) => void;
   /**
-   * Resolves when so many milliseconds of this clock have passed. Rejects with an AbortError when the signal is aborted before. A sleep
-   * that is under way when the cluster stops neither resolves nor rejects.
+   * Resolves after this many milliseconds of this clock. Rejects with an AbortError if the signal is aborted first. A sleep that is under
+   * way when the cluster stops never settles.
    */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** Turns of the event loop that one moment of fake time may take. */
+/** Maximum number of turns of the event loop in one moment of fake time. */
 const MAX_TURNS_A_MOMENT = 4000;
 
 /**

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { abortErrorOf } from '../../base/time/abort-error.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 
-/** The most timers at once; more are a loop that sets them without end. */
+/** Maximum number of timers at once. More of them come from a loop that sets timers without end. */
 const MAX_TIMERS = 100_000;
 
 /** A timer on the clock of a cluster, to be passed to `clearTimeout`. */
@@ -75,7 +75,7 @@ export class TestTimers {
       signal?.addEventListener('abort', onAbort, { once: true });
     });
 
-  /** Cancels all, and everything that is set from now on. */
+  /** Cancels all timers, and each timer that is set from now on. */
   close(): void {
     this.#closed = true;
     for (const timer of this.#timers.values()) timer.cancel();

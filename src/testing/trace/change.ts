@@ -71,7 +71,7 @@ function ownerName({ kind, name }: OwnerReference): string {
   return `${kind}/${name}`;
 }
 
-/** Entries of the first list that the second has not. */
+/** Entries of the first list that the second lacks. */
 function lost<T>(first: readonly T[] = [], second: readonly T[] = [], key: (entry: T) => string): T[] {
   const kept = new Set(second.map(key));
   return first.filter((entry) => !kept.has(key(entry)));

@@ -8,14 +8,14 @@ import { displayName } from '../client/object-ref.ts';
 import type { RequestedObject } from './requested-object.ts';
 import { Trace, type TracedObject, type TraceEntry, type TraceKind } from './trace.ts';
 
-/** Entries kept; the oldest go first. */
+/** Maximum number of entries; the oldest are dropped first. */
 const MAX_ENTRIES = 20_000;
 /** The controller that gives reasons for its writes. */
 const COLLECTOR = 'garbage-collector-controller';
-/** Decisions that say no more than that there was nothing to decide: not worth a line. */
+/** Decisions that only say that there was nothing to decide; the trace leaves them out. */
 const trivial: readonly Reason[] = ['goneFromGraph', 'noOwners', 'virtualEntryOutdated'];
 const trivialReasons: ReadonlySet<string> = new Set(trivial);
-/** Decisions to write nothing. A write of another worker on the same object is not explained by them. */
+/** Decisions to write nothing. They do not explain a write of another worker to the same object. */
 const idleReasons: ReadonlySet<string> = new Set<Reason>([
   ...trivial,
   'alreadyTerminating',
@@ -77,8 +77,8 @@ export interface NoteDetails {
 }
 
 /**
- * The client whose request is being worked on. All clusters of a process share one storage: each storage makes every promise slower, and
- * there may be hundreds of clusters.
+ * The client whose request is being processed. All clusters of a process share one storage, because each further one slows down every
+ * promise, and there may be hundreds of clusters.
  */
 const acting = new AsyncLocalStorage<{ readonly recorder: Recorder; readonly who: string }>();
 
@@ -94,7 +94,7 @@ export class Recorder {
   /** The uids of the objects in the store, by name. */
   readonly #uids: Map<string, string>;
 
-  /** Starts with the memory of the recorder whose cluster this one starts from. */
+  /** Starts with the memory of the recorder of the cluster that this cluster starts from. */
   constructor(clock: Clock, { objects, uids }: Memory = { objects: new Map(), uids: new Map() }) {
     this.#objects = new Map(objects);
     this.#uids = new Map(uids);
@@ -107,14 +107,14 @@ export class Recorder {
     return { objects: new Map(this.#objects), uids: new Map(this.#uids) };
   }
 
-  /** An object of this group, kind and name is there. Without a namespace, in any or in none. */
+  /** True if an object of this group, kind and name exists: in the namespace, or if none is given, anywhere. */
   knows({ apiVersion, kind, name, namespace }: Omit<RequestedObject, 'namespace'> & { namespace?: string }): boolean {
     if (namespace !== undefined) return this.#uids.has(nameKey({ apiVersion, kind, name, namespace }));
     const ofKind = nameKey({ apiVersion, kind, namespace: '', name: '' }).slice(0, -1);
     return [...this.#uids.keys()].some((key) => key.startsWith(ofKind) && key.endsWith(`/${name}`));
   }
 
-  /** All writes that `work` leads to are this one's. */
+  /** Runs `work`, and records its writes as writes of this client. */
   as<T>(who: string, work: () => T): T {
     return acting.run({ recorder: this, who }, work);
   }
@@ -130,7 +130,7 @@ export class Recorder {
     return this.#dropped + this.#entries.length;
   }
 
-  /** Entries from a length on, as it was read before. */
+  /** The entries that were added since {@link length} was `from`. */
   trace(from = 0): Trace {
     const entries = [...this.#entries];
     const kept = entries.slice(Math.max(0, from - this.#dropped));
@@ -239,7 +239,7 @@ export class Recorder {
   }
 }
 
-/** Without the version: an object may be asked for in another one than it is stored in. */
+/** The key has no version, because an object may be requested in another version than it is stored in. */
 function nameKey({ apiVersion, kind, namespace, name }: RequestedObject): string {
   const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
   return `${group}/${kind}/${namespace}/${name}`;

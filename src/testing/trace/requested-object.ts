@@ -27,7 +27,7 @@ export function requestedObject(
   return { apiVersion, kind: row.kind, namespace: row.namespaced ? namespace : '', name };
 }
 
-/** The name in the path, of a creation that in the body. Empty for a collection, and when it is left to the server. */
+/** The name in the path; for a creation, the name in the body. Empty for a collection, and if the server generates the name. */
 export function requestedName(
   { verb, name }: Pick<ResourceRequestInfo, 'verb' | 'name'>,
   jsonBody: () => unknown,

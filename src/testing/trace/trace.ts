@@ -11,14 +11,14 @@ export interface TracedObject {
   readonly namespace: string;
   /** Its name. */
   readonly name: string;
-  /** Empty in a request that met no object. */
+  /** Empty if the request found no object. */
   readonly uid: string;
 }
 
 /**
- * `write`: the store changed. `decision`: the collector examined an object and left it as it is. `refused`: the API server
- * said no. `warning`: it said yes, with a warning, such as a field that it dropped. `fault`: a rule of `cluster.faults` struck.
- * `trouble`: a part logged a warning or an error.
+ * `write`: the store changed. `decision`: the collector examined an object and left it unchanged. `refused`: the API server refused a
+ * request. `warning`: it accepted a request with a warning, such as about a field that it dropped. `fault`: a rule of `cluster.faults`
+ * applied. `trouble`: a part logged a warning or an error.
  */
 export type TraceKind = 'write' | 'decision' | 'refused' | 'warning' | 'fault' | 'trouble';
 
@@ -30,7 +30,7 @@ export interface TraceEntry {
   readonly atMs: number;
   /** A controller by name, `test` for `cluster.client`, or the first word of a user agent (`kubectl`). */
   readonly who: string;
-  /** Absent when it is about no object in particular. */
+  /** Absent if the event is about no single object. */
   readonly object?: TracedObject;
   /** The event, in a few words: `created`, `is being deleted (waits for finalizer example.com/x)`, … */
   readonly what: string;

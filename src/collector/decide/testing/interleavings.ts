@@ -44,7 +44,7 @@ interface State {
   readonly virtualDeletes: readonly Identity[];
   readonly working: Work | undefined;
   readonly lastQueued: ReadonlyMap<string, BlockingDependents>;
-  /** Versions at which the end of an object was accepted, while the graph has them (BETTER-9). */
+  /** Versions at which the deletion of an object was accepted, while the graph has them (BETTER-9). */
   readonly acceptedEnds: ReadonlyMap<string, AcceptedEnd>;
   readonly incidents: readonly Incident[];
   readonly options: Pick<Required<ExploreOptions>, 'steps' | 'watches'>;
@@ -54,7 +54,7 @@ interface State {
 
 interface Exploration {
   readonly states: number;
-  /** How the histories end: each different end once. */
+  /** The final states of the histories, each different one once. */
   readonly ends: readonly End[];
   /** Deletes of objects that had an owner that lives and does not wait (COL-002), with the choices that led there. */
   readonly violations: readonly string[];
@@ -138,7 +138,7 @@ function shown(state: State, uid: string): State {
   return applied({ ...state, server: server.show(uid) }, event);
 }
 
-/** Everything shown, and the questions that arose from the order forgotten: they have found their answers. */
+/** All changes are shown. Keys and reports that depended on their order are dropped, because they are settled. */
 function seenAll(state: State): State {
   let next = state;
   for (const { object } of state.server.changes) next = shown(next, object.uid);
@@ -284,7 +284,7 @@ interface Deletion {
   readonly violations: string[];
 }
 
-/** DELETE; after a conflict the next step begins the decision anew. How often in a row is not bounded here. */
+/** DELETE; after a conflict the next step begins the decision anew. The number of repetitions is not bounded here. */
 function deletes(state: State, { working, action, violations }: Deletion): State {
   const { key, round } = working;
   const { target, policy, preconditions } = action;
@@ -308,7 +308,7 @@ function endAccepted(state: State, uid: string, end: AcceptedEnd): State {
   return { ...state, acceptedEnds: new Map(state.acceptedEnds).set(uid, end) };
 }
 
-/** The accepted deletions without those that make no difference any more. */
+/** The accepted deletions that still matter: those of versions that the graph still has. */
 function stillAwaited({ acceptedEnds }: State, graph: OwnershipGraph): State['acceptedEnds'] {
   return new Map([...acceptedEnds].filter(([uid, end]) => graph.node(uid)?.resourceVersion === end.resourceVersion));
 }
@@ -357,7 +357,7 @@ function orphan(state: State, uid: string): State {
 
 function sourceOf(state: State) {
   const { server, graph, absent } = state;
-  // The first change of an object is its place in the first list.
+  // The list that shows an object first is the first change of that object.
   const synced = server.changes.every(
     ({ object }) => graph.find(object.uid) >= 0 || graph.isKnownGone(identityOf(server, object), object.namespace),
   );
@@ -417,7 +417,7 @@ function noted(absent: readonly Identity[], identity: Identity): readonly Identi
   return absent.some((known) => sameIdentity(known, identity)) ? absent : [...absent, identity];
 }
 
-/** The keys of graphs that do not change any more: each state has its own copy. */
+/** Keys of graphs. A graph does not change any more, because each state has its own copy. */
 const graphKeys = new WeakMap<OwnershipGraph, string>();
 
 function graphKey(graph: OwnershipGraph): string {
@@ -438,7 +438,7 @@ function graphKey(graph: OwnershipGraph): string {
   return key;
 }
 
-/** Two states with one key go the same ways. */
+/** Two states with the same key have the same possible continuations. */
 function keyOf(state: State): string {
   const { server, graph, absent, ready, backedOff, orphanReady, virtualDeletes, working, incidents, lastQueued } =
     state;
@@ -464,7 +464,7 @@ function keyOf(state: State): string {
   ].join('\n\n');
 }
 
-/** The only fact about it that a decision uses: the numbers themselves differ between histories. */
+/** The only fact about `lastAddition` that a decision uses, because the numbers themselves differ between histories. */
 function isLatest(graph: OwnershipGraph, uid: string, { lastAddition }: BlockingDependents): boolean {
   const id = graph.find(uid);
   return id !== NONE && graph.blockingDependents(id).lastAddition === lastAddition;

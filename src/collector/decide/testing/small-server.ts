@@ -137,7 +137,7 @@ export class SmallServer {
     return this.#patch(target, ({ finalizers }) => ({ finalizers: finalizers.filter((name) => name !== finalizer) }));
   }
 
-  /** Somebody else changes its references. */
+  /** Another client changes the object's references. */
   edit(uid: string, references: readonly OwnerReference[]): SmallServer {
     const object = this.objects.get(uid);
     return object === undefined ? this : this.#change(object, { references });
