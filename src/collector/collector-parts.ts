@@ -39,7 +39,8 @@ import type { GraphEvent } from './types/event.ts';
 /** Name of the component in Events (COL-144). */
 const COMPONENT = 'garbage-collector-controller';
 /**
- * The most calls under way at once: this many for each worker of one queue. For owners with many dependents, at least the second number.
+ * Maximum number of concurrent calls: this many for each worker of one queue. It is at least the second number, for owners with many
+ * dependents.
  */
 const CALLS_A_SYNC = 4;
 const LEAST_CEILING = 100;

@@ -47,7 +47,7 @@ export interface GarbageCollectorOptions {
   readonly retryCapMs?: number;
   /** How attempts at one key are spread. */
   readonly retry?: RetryOptions;
-  /** The most identities proven absent that are remembered (COL-132). */
+  /** Maximum number of remembered identities that are proven absent (COL-132). */
   readonly absentOwners?: number;
   /** Resources that are not watched, so their objects are never collected. Default: Events. */
   readonly ignoredResources?: readonly GroupResourceName[];
@@ -59,7 +59,7 @@ export interface GarbageCollectorOptions {
    */
   readonly vanishLimit?: VanishLimit | undefined;
   /**
-   * The most objects that are deleted within a minute, per cause and overall. Further deletions are held until the annotation
+   * Maximum number of objects that are deleted within a minute, per cause and overall. Further deletions are held until the annotation
    * `kubegc.io/resume-deletions` of Namespace kube-system names the trip. Default: no limit.
    */
   readonly deletionLimits?: DeletionLimits | undefined;

@@ -77,7 +77,7 @@ export interface LintOptions {
   readonly olderThanMs?: number | undefined;
 }
 
-/** The records of a folder, as far as programs use them. */
+/** The part of a folder of records that programs use. */
 export type Records = Pick<RecordStore, 'write' | 'finish' | 'noteUndo' | 'list' | 'read' | 'objects' | 'expire'>;
 
 /** How a plan is carried out. */

@@ -5,7 +5,7 @@ import { Ring } from '../collections/ring.ts';
 
 export interface SemaphoreOptions {
   readonly permits: number;
-  /** The most callers that may wait; one more is refused with {@link SemaphoreFullError}. */
+  /** Maximum number of callers that wait; one more is refused with {@link SemaphoreFullError}. */
   readonly maxWaiting?: number;
 }
 

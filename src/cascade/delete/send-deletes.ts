@@ -7,7 +7,7 @@ export interface SendOptions {
   readonly gracePeriodSeconds?: number;
   /** The server checks and changes nothing. */
   readonly dryRun?: boolean;
-  /** `uid`: an object that changed since the plan is deleted all the same. */
+  /** `uid`: an object that changed since the plan is deleted too. */
   readonly preconditions?: 'uid';
 }
 

@@ -51,7 +51,7 @@ export interface Requester {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The collector beside the endpoints, as far as they use it. */
+/** The part of the collector that the endpoints use. */
 export interface WarmGraph {
   /** Undefined while it is not up to date. */
   readonly currentGraph: OwnershipGraph | undefined;

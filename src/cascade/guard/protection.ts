@@ -29,7 +29,7 @@ export function protectsDependents(metadata: ObjectMeta | undefined): boolean {
   return protectionOf(metadata) !== undefined && metadata?.annotations?.[PROTECT_DEPENDENTS] !== 'false';
 }
 
-/** Whether an update takes protection away or weakens it. A changed reason does neither. */
+/** Whether an update removes or weakens protection. A changed reason does not. */
 export function unprotects(before: ObjectMeta | undefined, after: ObjectMeta | undefined): boolean {
   if (protectionOf(before) === undefined) return false;
   return protectionOf(after) === undefined || (protectsDependents(before) && !protectsDependents(after));

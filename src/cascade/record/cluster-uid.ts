@@ -13,7 +13,7 @@ export async function clusterUid(client: RestClient): Promise<string | undefined
   }
 }
 
-/** Whether a record is known to be of another cluster than the client's: its objects would be mixed with those of this one. */
+/** Whether a record is known to be of another cluster than the client's. An undo would then mix the objects of two clusters. */
 export async function isOfAnotherCluster({ context }: CascadeRecord, client: RestClient): Promise<boolean> {
   const uid = await clusterUid(client);
   return uid !== undefined && context.clusterUid !== undefined && uid !== context.clusterUid;

@@ -68,7 +68,7 @@ async function buildShop({ client }: TestCluster): Promise<KubeObject[]> {
     metadata: named('both', [ownedBy(widget), ownedBy(child)]),
     data: { pw: 'cHc=' },
   });
-  // A cycle: neither can be created with all of its references.
+  // A cycle: no object in it can be created with all of its references.
   const first = await add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: named('cycle-a') });
   const second = await add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: named('cycle-b', [ownedBy(first)]) });
   all[all.indexOf(first)] = await client.patch(first, { metadata: { ownerReferences: [ownedBy(second)] } });

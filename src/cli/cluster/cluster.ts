@@ -70,7 +70,7 @@ export interface ClusterOptions {
   readonly controllers: ReadonlySet<ControllerName>;
   /** Interval between self-checks of the collector's graph, ms. Undefined means only on request. */
   readonly selfCheckPeriodMs: number | undefined;
-  /** The most deletions of the collector within a minute (CAS-074). No limit unless given. */
+  /** Maximum number of deletions of the collector within a minute (CAS-074). No limit unless given. */
   readonly deletionLimits?: DeletionLimits | undefined;
   readonly authorizationMode: AuthorizationMode;
   readonly admissionPlugins: PluginFlags;
@@ -357,7 +357,7 @@ async function storeWithIdentity(
   }
 }
 
-/** Both, or neither: a store that was opened is closed again when there is no identity. */
+/** Opens both, or none: an opened store is closed again if there is no identity. */
 async function storeAndIdentity(
   opening: Promise<OpenedStore>,
   preparing: Promise<PreparedIdentity>,

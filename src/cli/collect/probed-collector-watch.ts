@@ -27,8 +27,8 @@ const LASTING_REFUSALS = 3;
 
 /**
  * Finds out by a probe whether another collector runs. A new holder of the lease is the reason to probe again. The lease alone decides only
- * where the server refuses the probe for good. Any other failure is temporary and proves nothing, so this process observes meanwhile. Where
- * an instance of kubegc leads, it has probed already and would collect this probe too, so this process stands by.
+ * where the server refuses the probe permanently. Any other failure is temporary and proves nothing, so this process observes meanwhile.
+ * Where an instance of kubegc leads, it has probed already and would collect this probe too, so this process stands by.
  */
 export class ProbedCollectorWatch {
   readonly #options: ProbedCollectorWatchOptions;

@@ -3,7 +3,7 @@ import { FakeClock } from '../../base/time/fake-clock.ts';
 import { RestClient } from '../../client/rest/rest-client.ts';
 import { watchRunning } from './running-controllers.ts';
 
-/** Watches a server that runs these controllers, a list for each question. */
+/** Watches a server that runs these controllers: one list of controllers for each request. */
 function watching(answers: string[][], signal: AbortSignal) {
   const clock = new FakeClock();
   const client = new RestClient({

@@ -27,7 +27,9 @@ export async function refuseRunning(options: RunningControllersOptions, signal: 
   );
 }
 
-/** Asks again every ten seconds until aborted, because the server may be started anew with other controllers. Rejects as {@link refuseRunning}. */
+/**
+ * Asks again every ten seconds until aborted, because the server may be restarted with other controllers. Rejects as {@link refuseRunning}.
+ */
 export async function watchRunning(options: RunningControllersOptions, signal: AbortSignal): Promise<void> {
   if (options.controllers.size === 0) return;
   while (!signal.aborted) {

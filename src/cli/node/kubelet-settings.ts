@@ -14,7 +14,7 @@ export async function warnOfKubelet(
   const configz = await cluster?.client
     .request({ method: 'GET', path: `/api/v1/nodes/${cluster.nodeName}/proxy/configz`, timeoutMs: TIMEOUT_MS })
     .then(({ body }) => JSON.parse(new TextDecoder().decode(body)) as unknown)
-    // A refusal shows no settings, nor does an answer that is no JSON.
+    // A refusal and an answer that is not JSON show no settings.
     .catch(() => undefined);
   if (configz === undefined) return logger.info(ADVICE);
   const settings = kubeletImageCollection(configz);

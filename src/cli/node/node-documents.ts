@@ -43,7 +43,7 @@ export interface ImageDocument {
 /** An image that is removed. */
 export interface GoingImage extends ImageDocument {
   readonly reason: string;
-  /** The bytes that come back. */
+  /** The bytes that are freed. */
   readonly bytes: number;
   /** Whether these bytes are exact, or the size that the runtime reports. */
   readonly exact: boolean;

@@ -130,7 +130,7 @@ async function recordedObjects(
   );
 }
 
-/** Refuses a record of another cluster, whose objects would be mixed with those of this one. */
+/** Refuses a record of another cluster, because an undo would mix the objects of two clusters. */
 async function refuseAnotherCluster(client: RestClient, record: CascadeRecord): Promise<void> {
   if (!(await isOfAnotherCluster(record, client))) return;
   const { id, context } = record;

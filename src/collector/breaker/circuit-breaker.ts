@@ -3,7 +3,7 @@ import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { Uid } from '../types/identity.ts';
 import { MinuteCount } from './minute-count.ts';
 
-/** The most objects that a collector deletes within a minute. */
+/** Maximum number of objects that a collector deletes within a minute. */
 export interface DeletionLimits {
   /** Limit for one cause: the owner at the top, see {@link CircuitBreaker}. */
   readonly perCause?: number;
@@ -57,11 +57,13 @@ type Budget<Key> =
   | { readonly state: 'lifted'; last: number };
 
 const MINUTE_MS = 60_000;
-/** The most causes that are counted at once. A cause beyond that is forgotten, and counts from zero when it appears again. */
+/** Maximum number of causes that are counted at once. Beyond it, a cause is forgotten, and counts from zero when it appears again. */
 const MOST_CAUSES = 10_000;
 /** This many tripped causes trip the overall limit. */
 const MOST_TRIPPED = 1000;
-/** The most deleted objects whose cause is remembered. A dependent of a forgotten object takes that object for its cause. */
+/**
+ * Maximum number of deleted objects whose cause is remembered. When such an object is forgotten, it counts as the cause for its dependents.
+ */
 const MOST_DELETED = 100_000;
 
 /**

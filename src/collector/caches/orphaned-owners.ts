@@ -7,7 +7,7 @@ import { WorkKeyTable } from '../queues/work-key-table.ts';
 export type OrphanedOwner = Omit<Identity, 'apiVersion'>;
 
 interface OrphanedOwnersOptions {
-  /** The most owners that are remembered at once (LIFE-561). */
+  /** Maximum number of owners that are remembered at once (LIFE-561). */
   readonly capacity?: number;
   /** How long an owner is remembered, ms (LIFE-561). */
   readonly lifetimeMs?: number;

@@ -304,7 +304,7 @@ interface Failure {
   readonly actual: string;
 }
 
-/** At most a few of each kind, so that a failing run stays readable. */
+/** Reports only a few failures of each kind, so that a failing run stays readable. */
 class Failures {
   readonly found: Failure[] = [];
 

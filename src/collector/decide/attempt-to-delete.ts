@@ -48,7 +48,7 @@ export function attemptToDelete(facts: Facts): Step {
   const look = lookAt(latest, target, mapping);
   if (look === 'unread') return { need: 'latest', target, ...versionToRead(facts, node) };
   if (look === 'unreadable') return requeue('objectUnreadable');
-  // One answer does not outweigh a watch that still shows the object (COL-116). It is read again until both agree.
+  // A watch that still shows the object counts more than one answer (COL-116). The object is read again until both agree.
   if ('gone' in look && node.shown) return requeue('absentButShown');
   if ('gone' in look) return { verdict: 'forget', reason: look.gone, actions: [virtualDelete(node)] };
   return decideWith(facts, { node, mapping, target, live: look.live });
@@ -69,7 +69,7 @@ interface Case {
   readonly node: NodeFacts;
   readonly mapping: KindMapping;
   readonly target: Target;
-  /** Undefined if the graph stands for it. */
+  /** Undefined if the graph's record is used instead. */
   readonly live: LiveObject | undefined;
 }
 

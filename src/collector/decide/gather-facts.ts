@@ -25,7 +25,7 @@ export interface FactSource {
   readonly trust: Facts['graph'];
   /** While `trust` says `trusted`: whether that holds for this kind too. Absent: it does. */
   readonly trusts?: (apiVersion: string, kind: string) => boolean;
-  /** Whether the watch of this kind works: then its events outweigh one read. If absent, `trust` decides. */
+  /** Whether the watch of this kind works: then its events count more than one read. If absent, `trust` decides. */
   readonly follows?: (apiVersion: string, kind: string) => boolean;
   /** Whether so many objects of this kind vanished at once that their absence is not believed yet. Absent: never. */
   readonly holdsAbsences?: (apiVersion: string, kind: string) => boolean;
@@ -72,7 +72,7 @@ export interface AcceptedEnd {
 }
 
 /**
- * The facts as they are now. Gather them anew before each call of `attemptToDelete`: the graph may have changed while an
+ * The current facts. Gather them again before each call of `attemptToDelete`: the graph may have changed while an
  * answer was awaited. O(references), and for an object that is not deletingDependents O(dependents until one is found that is).
  * No dependent of a waiting owner is visited, unless something above it waits for it: see `waiting-cycle.ts`.
  */
@@ -231,7 +231,7 @@ function ownerFacts(source: FactSource, { reference, namespace, answers, depende
   };
 }
 
-/** COL-116: a watch that works shows the owner, or it vanished together with so many others that nothing is believed yet. */
+/** A working watch shows the owner, or the owner vanished together with so many others that their absence is not believed yet (COL-116). */
 function contradictsWatch(source: FactSource, owner: Coordinates, state: OwnerFacts['graph']): boolean {
   if (state === 'unproven') return false;
   const { graph } = source;
@@ -241,8 +241,8 @@ function contradictsWatch(source: FactSource, owner: Coordinates, state: OwnerFa
 
 /**
  * True if the absence of the owner is in the cache and may be believed (COL-111). While the graph is not trusted, the server may not be the
- * one that proved the absence (designs/0011): then only proofs count that are younger than the last outage. If discovery says again that
- * the kind is not served any more, the old proof counts, because no newer one is possible (BETTER-15).
+ * one that proved the absence (designs/0011), so only proofs after the last outage count. If discovery says again that the kind is not
+ * served any more, the old proof counts, because no newer one is possible (BETTER-15).
  */
 function isKnownAbsent(
   source: FactSource,

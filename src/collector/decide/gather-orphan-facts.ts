@@ -45,7 +45,7 @@ function dependentsOf({ graph }: Pick<FactSource, 'graph'>, uid: Uid): readonly 
   return graph.dependents(uid).filter((dependent) => dependent !== uid);
 }
 
-/** The facts as they are now; gather them anew before each call of `attemptToOrphan`. */
+/** The current facts; gather them again before each call of `attemptToOrphan`. */
 export function gatherOrphanFacts(source: Pick<FactSource, 'graph' | 'mapping'>, round: OrphanRound): OrphanFacts {
   const { uid, ...asked } = round;
   const node = source.graph.node(uid);

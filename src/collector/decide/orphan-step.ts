@@ -22,11 +22,11 @@ export interface OrphanFacts {
   readonly latest: LatestAnswer;
   /** Dependents in the graph at the start of this round (COL-120). */
   readonly dependents: readonly Uid[];
-  /** The results of removing their references. `failed` means that at least one answer was neither a success nor a proof of absence. */
+  /** The results of removing their references. `failed`: at least one answer did not show that the reference is gone. */
   readonly released: Released;
   /**
-   * The answer of the barrier, which lists dependents anew after the deletion was seen (BETTER-13). `clear` means that nothing else refers
-   * to the owner, `found` that these objects do, `incomplete` that there may be more, and `gaveUp` that it is switched off, timed out or
+   * The answer of the barrier, which relists dependents after the deletion was seen (BETTER-13). `clear` means that nothing else refers to
+   * the owner, `found` that these objects do, `incomplete` that there may be more, and `gaveUp` that it is switched off, timed out or
    * exceeded the size limit.
    */
   readonly barrier: 'unasked' | 'clear' | 'gaveUp' | { readonly found: readonly Target[]; readonly incomplete?: true };
@@ -41,21 +41,21 @@ export type OrphanNodeFacts = Pick<
   'identity' | 'mapping' | 'resourceVersion' | 'beingDeleted' | 'orphanFinalizer' | 'otherFinalizers'
 >;
 
-/** Run P1 or P2 for each dependent, at most a fixed number at once (COL-128), and come back with `released`. */
+/** Run P1 or P2 for each dependent, at most a fixed number at once (COL-128), and decide again with `released`. */
 interface NeedReleased {
   readonly need: 'released';
   readonly owner: Uid;
   readonly dependents: readonly Uid[];
 }
 
-/** The same for dependents that only the barrier found. Come back with `foundReleased`. */
+/** Do the same for dependents that only the barrier found, and decide again with `foundReleased`. */
 interface NeedFoundReleased {
   readonly need: 'foundReleased';
   readonly owner: Uid;
   readonly dependents: readonly Target[];
 }
 
-/** Ask the barrier, and come back with `barrier`. */
+/** Ask the barrier, and decide again with `barrier`. */
 interface NeedBarrier {
   readonly need: 'barrier';
   readonly owner: Target;

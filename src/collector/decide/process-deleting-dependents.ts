@@ -9,7 +9,7 @@ import type { Target } from './target.ts';
 interface DeletingDependents {
   readonly node: NodeFacts;
   readonly target: Target;
-  /** Undefined if the graph stands for it. */
+  /** Undefined if the graph's record is used instead. */
   readonly live: LiveObject | undefined;
   readonly graph: Facts['graph'];
 }

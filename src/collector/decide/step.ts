@@ -3,7 +3,7 @@ import type { OwnerLookup } from './owner-lookup.ts';
 import type { Reason } from '../types/reasons.ts';
 import type { Target } from './target.ts';
 
-/** GET the item; come back with `latest`. */
+/** GET the item, and decide again with `latest`. */
 export interface NeedLatest {
   readonly need: 'latest';
   readonly target: Target;
@@ -11,7 +11,7 @@ export interface NeedLatest {
   readonly notOlderThan?: string;
 }
 
-/** GET these owners (in any order, at once), and come back with their answers. Never empty. */
+/** GET these owners (in any order, at once), and decide again with their answers. Never empty. */
 interface NeedOwners {
   readonly need: 'owners';
   readonly lookups: readonly OwnerLookup[];

@@ -139,7 +139,7 @@ describe('nodes', () => {
       expect(graph.node('a')).toMatchObject({ beingDeleted: false, deletingDependents: false });
       expect(graph.isWaiting(graph.find('a'))).toBe(false);
       expect(graph.references.waitingCount).toBe(0);
-      // The deletion can begin anew.
+      // The deletion can begin again.
       const again = said(run(graph, observed(pods, { ...object, deleting: true })));
       expect(again).toEqual(finalizers.length === 0 ? [] : ['observed a startsWaiting']);
     },
@@ -858,7 +858,7 @@ describe('lists and vanished resources', () => {
     run(graph, observed(standbyPods, { uid: 's' }));
     expect(run(graph, { type: 'resourceVanished', resource: standbyPods })).toEqual([]);
     expect([graph.find('s'), graph.node('o')?.state]).toEqual([-1, 'observed']);
-    // The place of the one that went is free again.
+    // The place of the removed node is free again.
     run(graph, observed({ ...pods, resource: 'sparepods' }, { uid: 't' }));
     expect([graph.resourceAt(graph.find('t')), graph.resources.size]).toEqual(['sparepods', 3]);
     expect(said(run(graph, { type: 'resourceVanished', resource: pods }))).toEqual([

@@ -149,8 +149,8 @@ function observe(
 
 /**
  * Two resources may show the same object (COL-015, COL-019), and one of them may be behind (COL-212). The state that it shows is ignored
- * until it reaches the version that the other one showed. It has the object all the same: if the other resource disappears, the object is
- * not lost.
+ * until it reaches the version that the other one showed. Still, this resource has the object: if the other resource disappears, the object
+ * is not lost.
  */
 function handOver(
   graph: OwnershipGraph,
@@ -455,8 +455,8 @@ function vanish(graph: OwnershipGraph, resource: MonitoredResource, effects: Eff
 }
 
 /**
- * No monitor shows these objects any more, which proves nothing about them. All drop their references first, so that none is queued because
- * of another that is removed.
+ * No monitor shows these objects any more, which proves nothing about them. All nodes drop their references first, so that no node is
+ * queued because another one is removed.
  */
 function loseObservation(graph: OwnershipGraph, lost: readonly number[], effects: Effect[]): void {
   const { nodes, references } = graph;

@@ -186,7 +186,7 @@ describe('Monitors', () => {
     const failed = new Set(['v1']);
     await monitors.sync([offered('a'), offered('b')], none);
     for (const name of ['a/v1', 'b/v1']) running.get(name)?.sync();
-    // The one that works is enough.
+    // It is enough that one of them works.
     expect(await monitors.sync([offered('b'), offered('a', 'v2')], failed)).toEqual(unchanged);
     running.get('a/v1')?.fail();
     expect(await monitors.sync([offered('b'), offered('a', 'v2')], failed)).toEqual({ ...unchanged, added: 1 });

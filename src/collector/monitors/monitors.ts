@@ -21,9 +21,9 @@ export interface Monitor {
   readonly trouble: Error | undefined;
   /** True while it waits before the next request, because the server had no such resource, or ended its watch as soon as it had begun. */
   readonly absent: boolean;
-  /** If it is {@link Monitor.absent}, it asks again now. `anew`: if that fails, the next wait is as short as the first. */
+  /** Ends the wait of an {@link Monitor.absent} monitor. `anew`: if the next request fails, its wait is as short as the first one. */
   wake(pauses: 'anew' | 'asBefore'): void;
-  /** After the call it sends nothing to the graph. Resolves when nothing of it runs any more. */
+  /** Stops the monitor. After the call it sends nothing to the graph. Resolves when all its work has ended. */
   stop(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ interface ExpectsObjects {
 /** The first bytes of an object. They hold all fields that are read, except those behind managedFields. */
 const READ_BYTES = 512;
 const LINE = 64;
-/** The most managers of an object whose fields are skipped in rounds with those of other objects. */
+/** Maximum number of managers of an object whose fields are skipped together with those of other objects. */
 const PAUSES = 4;
 const BRACE = 0x7b;
 /** An offset at which no object begins. */

@@ -9,7 +9,7 @@ const GATHER_MS = 1000;
 const AGAIN_MS = 60_000;
 /** A watch works if it was answered and then does not fail for this long, even if it sent nothing, ms. */
 const QUIET_MS = 5000;
-/** The most resources that a line names; it only counts the others. */
+/** Maximum number of resources that a line names; it only counts the others. */
 const MAX_NAMED = 5;
 
 interface Cause {

@@ -54,13 +54,13 @@ export class NotRunningError extends Error {
 
 /** Time between the two comparisons of a check, ms. No working watch is so far behind. */
 const APART_MS = 10_000;
-/** The most objects of each resource that the log names. */
+/** Maximum number of objects of each resource that the log names. */
 const NAMED = 5;
 
 /**
  * Compares the graph with fresh lists of everything that is monitored, as client-go's reflector can check its store. A difference in one
  * comparison may be an event that has not arrived yet. A difference in two comparisons is an error: it is reported, and its resource is
- * listed anew.
+ * relisted.
  */
 export class ConsistencyCheck {
   readonly #options: ConsistencyCheckOptions;
@@ -117,7 +117,7 @@ export class ConsistencyCheck {
     }
   }
 
-  /** Lists everything anew, whatever the graph contains. Throws {@link NotRunningError} outside of `run`. */
+  /** Relists everything, whatever the graph contains. Throws {@link NotRunningError} outside of `run`. */
   rescan(): readonly OfferedResource[] {
     this.#signal();
     const { monitors, logger } = this.#options;
@@ -128,8 +128,8 @@ export class ConsistencyCheck {
 
   /**
    * Compares twice, unless the first comparison finds nothing. Differences that both find are logged as errors, counted, and repaired by
-   * listing their resources anew. Each comparison costs the server one list of each resource. Rejects with {@link NotRunningError} outside
-   * of `run` or when `run` stops meanwhile. Rejects with an AbortError when `asker` is aborted: the check continues, for others and for the
+   * relisting their resources. Each comparison costs the server one list of each resource. Rejects with {@link NotRunningError} outside of
+   * `run` or when `run` stops meanwhile. Rejects with an AbortError when `asker` is aborted: the check continues, for others and for the
    * repair.
    */
   async check(asker?: AbortNotice): Promise<ConsistencyReport> {

@@ -33,7 +33,7 @@ export interface DebugOptions {
 
 /**
  * `GET <base>/`: the pages, one line each. `GET <base>/graph[?uid=…]`: the ownership graph in DOT (COL-180…183). `POST <base>/consistency`:
- * compares the graph with fresh lists, and answers with the differences. `POST <base>/rescan`: lists everything anew, and answers with the
+ * compares the graph with fresh lists, and answers with the differences. `POST <base>/rescan`: relists everything, and answers with the
  * resources. Both answer 503 before the collector runs and when it stops, and 405 to other methods. The server that mounts this handler
  * decides who may ask (COL-18A).
  */

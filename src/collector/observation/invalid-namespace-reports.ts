@@ -12,8 +12,8 @@ interface InvalidNamespaceReportsOptions {
 }
 
 /**
- * The most unreported references that are kept: as many as the recorder has place for when a term begins. If there are more, the newest are
- * kept.
+ * Maximum number of unreported references that are kept: as many as the recorder has place for when a term begins. Beyond it, the newest
+ * are kept.
  */
 const MAX_UNTOLD = MAX_QUEUED_EVENTS;
 

@@ -23,9 +23,9 @@ export interface ConcurrencyLimitOptions {
 }
 
 const FEW = 8;
-/** While answers take at most this many times the best time, one more call does not make others wait. */
+/** Up to this multiple of the best time, one more call does not make others wait. */
 const UNHURRIED = 2;
-/** Beyond this many times the best time, a call spends more than half of its time waiting for our other calls. */
+/** Beyond this multiple of the best time, a call spends more than half of its time waiting for our other calls. */
 const SLOW = 3;
 /** The time for which the best time counts, ms. */
 const BEST_COUNTS_MS = 60_000;
@@ -129,7 +129,7 @@ class Pace {
   #bestMs = Number.POSITIVE_INFINITY;
   #totalMs = 0;
   answers = 0;
-  /** The most calls under way in this round. */
+  /** The highest number of concurrent calls in this round. */
   most = 0;
 
   constructor(since: number) {

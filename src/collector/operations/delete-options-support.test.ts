@@ -7,7 +7,7 @@ import { setUp, statusWith } from './operation.fixture.ts';
 const versionAnswer = (minor: string) => ({ status: 200, body: { major: '1', minor } });
 const unavailable = statusWith(503, 'ServiceUnavailable');
 
-/** The place of the options after a server gave these answers in turn, and how often it was asked. */
+/** Where the options are sent after a server gave these answers one after the other, and how often the server was asked. */
 async function learned(script: Parameters<typeof setUp>[0], ms = 0): Promise<{ place: string; asked: number }> {
   const { context, clock, sent, stop } = setUp(script);
   const support = new DeleteOptionsSupport();

@@ -9,7 +9,7 @@ const PAGE_SIZE = 500;
 /** `stopped`: the visitor did not accept a page. */
 export type ListOutcome = { readonly end: 'complete' | 'stopped' } | { readonly end: 'failed'; readonly error: Error };
 
-/** Called before the objects of a page, with their number plus, as far as the server says so, the number of objects after the page. */
+/** Called before the objects of a page, with their number plus the number of objects after the page, if the server reports it. */
 type AcceptPage = (objects: number) => boolean;
 
 interface MetadataVisitor {

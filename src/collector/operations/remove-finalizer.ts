@@ -21,7 +21,7 @@ interface Remaining {
   readonly finalizers: readonly string[];
 }
 
-/** The most rounds of GET and PATCH because of conflicts before the key returns to its queue, and the waits between them (COL-153). */
+/** Maximum number of rounds of GET and PATCH after conflicts, before the key is requeued; and the waits between them (COL-153). */
 const MAX_ATTEMPTS = 4;
 const WAITS_MS = [10, 50, 250];
 const WAIT_JITTER = 0.1;

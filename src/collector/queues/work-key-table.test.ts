@@ -10,7 +10,7 @@ const ofWords = (word: number, as: QueuedUid['as']): QueuedUid => {
 const ofText = (text: string, as: QueuedUid['as']): QueuedUid => ({ w0: 0, w1: 0, w2: 0, w3: 0, text, as });
 const keyOf = ({ w0, w1, w2, w3, text, as }: QueuedUid): WorkKey => workKey(text ?? formatUuid(w0, w1, w2, w3), as);
 
-/** Enough for several growths, and few enough that many come back. */
+/** Enough keys for several growths of the table, and few enough for many repetitions. */
 const uid = fc
   .record({
     as: fc.constantFrom('virtual' as const, 'observed' as const),

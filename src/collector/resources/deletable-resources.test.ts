@@ -64,7 +64,7 @@ describe('planMonitors', () => {
     expect(planMonitors(current(true), [pods, beta], failed)).toEqual({ added: [pods], removed: [] });
     expect(planMonitors(current(true, true), [pods, beta], failed)).toEqual({ added: [pods, beta], removed: [] });
     expect(planMonitors(current(false), [beta], failed)).toEqual({ added: [beta], removed: [resourceKey(jobs)] });
-    // A resource in another group has separate objects, as far as anybody knows.
+    // A resource in another group has separate objects, unless the opposite is known.
     const other = resource('example.com', 'jobs');
     expect(planMonitors(current(true), [other], failed).added).toEqual([other]);
   });

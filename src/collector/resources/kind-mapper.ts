@@ -13,9 +13,12 @@ const MOVED_FROM: ReadonlyMap<string, readonly string[]> = new Map([
   ['extensions', ['apps', 'networking.k8s.io', 'policy']],
 ]);
 
-/** The most unknown kinds that are remembered. Beyond it, a new one waits for the next regular pass. */
+/** Maximum number of unknown kinds that are remembered. Beyond it, a new one waits for the next regular pass. */
 const MAX_UNKNOWN = 1000;
-/** The most kinds that are remembered because several resources have or had them. Beyond it, only those that several have now. */
+/**
+ * Maximum number of kinds that are remembered because several resources have or had them. Beyond it, only kinds that several resources have
+ * now are remembered.
+ */
 const MAX_SPREAD = 1000;
 
 /**

@@ -2,9 +2,9 @@ import type { AcceptedEnd } from '../decide/gather-facts.ts';
 import type { Uid } from '../types/identity.ts';
 
 /**
- * The newest accepted writes are remembered: this many, and at most as many older ones. In the fastest cascade these are the writes of the
- * last few tenths of a second. If a write is forgotten and its object is queued again, that costs one request. Two halves are kept instead
- * of an order of all writes, because each delete passes here.
+ * Number of accepted writes that are remembered: at least the newest ones up to this number, and at most twice as many. In the fastest
+ * cascade these are the writes of the last few tenths of a second. If a forgotten object is queued again, that costs one request. Two
+ * halves cost less than an order of all writes, because each delete passes here.
  */
 const HALF = 2048;
 
@@ -20,8 +20,8 @@ interface TimedEnd extends AcceptedEnd {
 
 /**
  * Objects whose deletion the server has accepted: a DELETE, or the removal of the foregroundDeletion finalizer. The same write again would
- * be for nothing while the graph still has the version that the write rested on: its watch event is on its way (BETTER-9). Without this,
- * small families would cost nearly twice their number of requests, because an owner that waits queues its dependents while these are being
+ * be useless while the graph still has the version that the write rested on: its watch event is on its way (BETTER-9). Without this, small
+ * families would cost nearly twice their number of requests, because an owner that waits queues its dependents while these are being
  * deleted.
  *
  * Times are monotonic, ms.

@@ -16,7 +16,7 @@ interface HeldListsOptions {
   readonly absences: HeldAbsences;
   readonly monitors: () => {
     readonly resources: readonly OfferedResource[];
-    /** Lists each of these resources anew. The history of the server is the same. */
+    /** Relists these resources. The history of the server is the same. */
     restart(isMeant: (resource: OfferedResource) => boolean, history: 'sameHistory'): unknown;
   };
 }
@@ -42,7 +42,7 @@ export class HeldLists {
     });
   }
 
-  /** Whether no list is held and none is to be repeated. */
+  /** True if no list is held, and none waits to be repeated. */
   get settled(): boolean {
     return this.#options.absences.size === 0 && this.#relists.size === 0;
   }
@@ -72,7 +72,7 @@ export class HeldLists {
     this.#options.logger.info(said, { apiVersion, kind, resource: plural });
   }
 
-  /** A read of this object disagreed with the list or the watch of its resource, which is listed anew. */
+  /** A read of this object disagreed with the list or the watch of its resource, which is relisted. */
   readonly contradicted = ({ apiVersion, resource }: Target): void => {
     const offered = this.#offeredOf(apiVersion, resource);
     if (offered !== undefined) this.#relists.ask(resourceKey(offered));

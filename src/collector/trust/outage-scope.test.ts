@@ -42,7 +42,7 @@ it.each([
   { what: 'a server failed', error: newStatusError(500, 'etcdserver: leader changed'), scope: 'all' },
 ])('COL-111 COL-002 the outage is one of $scope when $what', ({ error, scope }) => {
   expect(outageOfCall(error, 'example.com/v1')).toBe(scope);
-  // The built-in kinds stand for all kinds, whatever sent the error.
+  // A failure of a built-in kind counts for all kinds, whichever part sent the error.
   for (const apiVersion of ['v1', 'apps/v1']) expect(outageOfCall(error, apiVersion)).toBe('all');
 });
 

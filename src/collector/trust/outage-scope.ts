@@ -8,8 +8,8 @@ const AWAY = /^(?:service unavailable\n?$|error trying to reach service: )/;
 
 /**
  * Whether the server itself sent this error: then it was reachable, and it is the same server as before. Otherwise another server may
- * answer next, because a backup may have been restored meanwhile (designs/0011). This holds for no answer, for a page of something in
- * between, and for 5xx, which also stands for a server that is away.
+ * answer next, because a backup may have been restored meanwhile (designs/0011). This is so if there was no answer, if a proxy answered
+ * with a page, and for 5xx, because a proxy may also send that for an unreachable server.
  */
 export function isAnswer(error: Error): boolean {
   return error instanceof StatusError && (error.code < 500 || hasStatusCause(error, 'ResourceVersionTooLarge'));
@@ -42,9 +42,9 @@ export function concernsOneKind(error: Error, apiVersion: string): boolean {
 }
 
 /**
- * All servers are affected, except in one case: kube-apiserver is there, and says itself that it cannot reach the server behind the group.
- * It never says so of a resource that it serves itself, custom ones included. It says so for as long as that server is away, so nothing
- * follows for its own resources.
+ * All servers are affected, except in one case: kube-apiserver answers that it cannot reach the server behind the group. It never answers
+ * so about a resource that it serves itself, custom ones included. It answers so as long as that server is away, so its own resources are
+ * not affected.
  */
 function scopeOf(error: Error, apiVersion: string): OutageScope {
   if (isServedByKubeApiserver(apiVersion) || !(error instanceof NoStatusError)) return 'all';

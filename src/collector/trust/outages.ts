@@ -15,7 +15,7 @@ interface OutagesOptions {
   readonly trust: Trust;
   /** The one writer of the graph. */
   readonly apply: (event: GraphEvent) => void;
-  /** Lists each of these resources anew. */
+  /** Relists these resources. */
   readonly restart: (isMeant?: (resource: OfferedResource) => boolean) => void;
   /** Reads the records of orphaned owners again. */
   readonly resetRecords: () => void;
@@ -43,7 +43,7 @@ export class Outages {
     this.#lookAgain(this.#options.trust.watchRecovered());
   }
 
-  /** The server forgot the state that it had shown. Deleted uids may exist again, so every absence must be proven anew. */
+  /** The server forgot the state that it had shown. Deleted uids may exist again, so every absence must be proven again. */
   historyReset(offered: OfferedResource, evidence: HistoryEvidence): void {
     const { clock, logger, trust, absentOwners, apply, restart, resetRecords } = this.#options;
     const resource = resourceKey(offered);

@@ -3,16 +3,16 @@ import { Lru } from '../../base/collections/lru.ts';
 
 interface RelistsOptions {
   readonly clock: Clock;
-  /** Lists a resource anew; the key is that of {@link Relists.ask}. */
+  /** Relists a resource; the key is that of {@link Relists.ask}. */
   readonly list: (key: string) => void;
 }
 
 /** The wait before the first list of a contradicted resource, and the longest wait, ms. */
 const FIRST_MS = 1000;
 const CAP_MS = 60_000;
-/** After this time without a contradiction the waits begin anew with the first, ms. */
+/** After this time without a contradiction, the next wait is the shortest again, ms. */
 const CALM_MS = 300_000;
-/** The last wait is remembered for at most this many resources. */
+/** Maximum number of resources whose last wait is remembered. */
 const MAX_RESOURCES = 1000;
 
 interface Wait {
@@ -21,7 +21,7 @@ interface Wait {
 }
 
 /**
- * Lists a resource anew after a read disagreed with the watch or the list of the resource. The wait doubles each time, as long as they keep
+ * Relists a resource after a read disagreed with the watch or the list of the resource. The wait doubles each time, as long as they keep
  * disagreeing: a server whose answers differ for ever costs one list a minute. Bound: one timer for each resource.
  */
 export class Relists {

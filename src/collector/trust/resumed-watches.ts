@@ -3,7 +3,7 @@ import type { Logger } from '../../base/logs/logger.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
 import { type OfferedResource, resourceKey } from '../resources/deletable-resources.ts';
 
-/** The shortest time between two questions, ms. */
+/** The shortest time between two requests for the version, ms. */
 const APART_MS = 10_000;
 
 /** A watch that the server answered after a failure, and that has shown nothing since. */
@@ -18,17 +18,15 @@ interface ResumedWatch {
 interface ResumedWatchesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Reads at which version of this resource the server is. */
+  /** Reads the server's current version of this resource. */
   readonly ask: (offered: OfferedResource, signal: AbortSignal) => Promise<number>;
 }
 
 /**
- * Asks whether a server that was away has gone back in time (designs/0011). Such a server accepts a watch from a version that it has not
- * reached yet, and sends nothing until it has. Without the question nobody would learn of the restore.
- *
- * One question serves all watches that have come back: it asks about the watch with the highest version, because the watches share one
- * storage. One question runs at a time, at most every 10 s, as long as a watch waits that has shown nothing. Without a failure none is
- * asked.
+ * Checks whether a server that was away has gone back in time (designs/0011). Such a server accepts a watch from a version that it has not
+ * reached yet, and sends nothing until then, so the watch itself does not show the restore.
+ * One check serves all resumed watches: it uses the watch with the highest version, because the watches share one storage. One check runs
+ * at a time, at most every 10 s, while a resumed watch has shown nothing. Without a failure there is no check.
  */
 export class ResumedWatches {
   readonly #options: ResumedWatchesOptions;

@@ -70,7 +70,7 @@ export class Trust {
     return this.kinds.answersFor(apiVersion, kind);
   }
 
-  /** Whether the watch of this kind works: then its events outweigh one read. */
+  /** Whether the watch of this kind works: then its events count more than one read. */
   shows(apiVersion: string, kind: string): boolean {
     return this.kinds.shows(apiVersion, kind);
   }
@@ -143,7 +143,7 @@ export class Trust {
     this.#events.noteWritten(uid, version);
   }
 
-  /** The history of the server was replaced by an older one. Returns which resources are to be listed anew. */
+  /** The history of the server was replaced by an older one. Returns which resources must be relisted. */
   historyReplaced(offered: OfferedResource, evidence: HistoryEvidence, now: number): ResetScope {
     this.#deletions.forgetAll();
     return this.#resets.of(offered, evidence, now);

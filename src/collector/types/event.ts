@@ -93,7 +93,7 @@ export interface ListFinishedEvent {
   readonly limit?: VanishLimit;
 }
 
-/** How much of a resource may be missing from one list: so many objects, and this share of those that are known (0 to 1). */
+/** The limit on objects that one list of a resource may lack: a number, and a share of the known objects (0 to 1). */
 export interface VanishLimit {
   readonly objects: number;
   readonly share: number;
@@ -120,7 +120,7 @@ interface ResourceVanishedEvent {
 export interface HistoryResetEvent {
   readonly type: 'historyReset';
   /**
-   * Set only for the history of a server beside kube-apiserver while the others are not listed anew. The versions stay, except for objects
+   * Set only for the history of a server beside kube-apiserver while the others are not relisted. The versions stay, except for objects
    * that two resources show and of which one resource is behind: it may never reach the version that the other one had shown.
    */
   readonly of?: 'serverBeside';

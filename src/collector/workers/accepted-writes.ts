@@ -13,7 +13,7 @@ export type PatchChange = 'removeReferences' | 'unblock' | 'foregroundDeletion' 
 interface WriteReasons {
   /** Why it was wanted. */
   readonly reason: Reason;
-  /** The result that the answer stands for. */
+  /** The meaning of the answer. */
   readonly answered: Reason;
 }
 

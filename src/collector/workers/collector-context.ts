@@ -45,11 +45,11 @@ export interface CollectorContext extends DeleteContext {
   readonly apply: (event: GraphEvent, epoch?: Epoch) => void;
   /** Returns the client with one more interceptor, which is called after a request has waited for its place. */
   readonly through: (interceptor: Interceptor) => RestClient;
-  /** Says whether the graph may be believed instead of a read at present. */
+  /** Whether the graph may be believed now instead of a read. */
   readonly trust: Trust;
   /** See FactSource. */
   readonly versionFor: NonNullable<FactSource['versionFor']>;
-  /** A read of this object disagreed with the list or the watch of its resource, which is to be listed anew. */
+  /** A read of this object disagreed with the list or the watch of its resource, which must be relisted. */
   readonly onContradicted: (target: Target) => void;
   /** Once it is aborted, no key is taken any more, and nothing more is begun for the keys in work (COL-215). */
   readonly stopping: AbortSignal;

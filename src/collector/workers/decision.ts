@@ -27,7 +27,7 @@ export interface Decision extends DecisionAbout {
 /** The result of one action. */
 export interface ActionResult {
   readonly action: Action;
-  /** The result that the answer to the write stands for; undefined for an action that this process carries out by itself. */
+  /** The meaning of the answer to the write; undefined for an action that this process carries out by itself. */
   readonly answered: Reason | undefined;
   /** The write was not sent, because this collector only observes. */
   readonly withheld?: true;

@@ -37,27 +37,29 @@ import type { ActionResult, DecisionAbout } from './decision.ts';
 import { failedWriteFields, type WriteAction } from './failed-write.ts';
 import type { WorkOutcome } from './worker-pool.ts';
 
-/** The most reads for one decision, of the item and its owners. More are needed only while the object keeps changing. */
+/** Maximum number of reads for one decision, of the item and its owners. More are needed only while the object keeps changing. */
 const MAX_QUESTIONS = 8;
 
 /**
- * After each of this many conflicts of a DELETE, everything is read and decided anew at once, so that a busy object cannot starve it
- * (COL-151). Then its key is queued again. That makes six tries in all; client-go's `retry.DefaultRetry` makes five, 10 ms apart.
+ * Number of conflicts of a DELETE after each of which everything is read and decided again at once, so that frequent changes of an object
+ * do not delay its deletion for ever (COL-151). Then the key is requeued. That makes six tries in all; client-go's `retry.DefaultRetry`
+ * makes five, 10 ms apart.
  */
 const MAX_CONFLICTS = 5;
 
-/** During this many retries of a key, ten seconds altogether, the watch may still show what a read has already shown. */
+/** Number of retries of a key, ten seconds altogether, in which the watch may still show what a read has already shown. */
 const LATE_WATCH_RETRIES = 11;
 
 /** Reads of owners that are begun in one turn of the event loop. An object may name thousands of owners. */
 const READS_PER_TURN = 32;
 
 /**
- * The most owners that are remembered with their queued blocking dependents. If one is forgotten, they are queued once more than necessary.
+ * Maximum number of owners whose queued blocking dependents are remembered. If an owner is forgotten, its dependents are queued once more
+ * than necessary.
  */
 const MAX_WAITING_OWNERS = 10_000;
 
-/** The outcome of an action: it is done, its key is retried for a reason, or everything must be decided anew. */
+/** The outcome of an action: it is done, its key is retried for a reason, or everything must be decided again. */
 type ActionOutcome = End | Conflict;
 type End = { readonly next: 'done' } | Requeue | Held;
 
@@ -82,7 +84,7 @@ interface Conflict {
 const done: ActionOutcome = { next: 'done' };
 
 /**
- * The surroundings of one action: why it is wanted, after which conflict it was decided anew, and where its result is noted. All decisions
+ * The context of one action: why it is wanted, after which conflict it was decided again, and where its result is recorded. All decisions
  * about a key share one list of results, because finished actions stay done when a conflict undoes the rest.
  */
 interface Errand {
@@ -166,7 +168,7 @@ export class DeleteWorker {
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
-      // The conflict counts as a failure after the last one that is decided anew at once, or when nothing more is begun (COL-215).
+      // A conflict counts as a failure when the last immediate retry has met it, or when no more work may begin (COL-215).
       const end =
         outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
       const finished = this.#finish(about, step, { outcome: end, results });
@@ -200,8 +202,8 @@ export class DeleteWorker {
   #awaitEvent({ uid, latest }: Round, { reason }: Verdict, results: readonly ActionResult[]): void {
     const { trust } = this.#context;
     let version = latest.state === 'found' ? versionNumber(latest.object.resourceVersion) : Number.NaN;
-    // When the earlier write was accepted, nothing was noted if the graph had never seen the object. The version that the graph has
-    // received since is the very version that was written to.
+    // If the graph had never seen the object when the earlier write was accepted, nothing was noted. The version that the graph has
+    // received since is the one that this write was based on.
     let isWritten = reason === 'endNotShownYet';
     for (const { action, answered } of results) {
       if (answered === undefined) continue;
@@ -223,7 +225,7 @@ export class DeleteWorker {
     return actions.some(({ action }) => action === 'emitVirtualDelete') ? 'leave' : 'forget';
   }
 
-  /** Reads the item. If the read differs from the graph and the watch does not show the same soon, the resource is listed anew. */
+  /** Reads the item. If the read differs from the graph and the watch does not soon show the same, the resource is relisted. */
   async #readItem(key: WorkKey, { target, notOlderThan }: NeedLatest): Promise<ReadAnswer> {
     const { graph, trust, queues, onContradicted } = this.#context;
     const read = await this.#read(key, target, notOlderThan);

@@ -16,7 +16,7 @@ import { failedWriteFields } from './failed-write.ts';
 import type { OrphanWorkerOptions } from './orphan-worker.ts';
 
 interface IgnoredFinalizersOptions extends OrphanWorkerOptions {
-  /** The resources that the configuration has this collector ignore, as far as they are served at this moment. */
+  /** The resources that this collector is configured to ignore and that the server serves now. */
   readonly resources: () => readonly OfferedResource[];
   readonly periodMs: number;
   /** Runs the work as soon as this process may act. */
@@ -128,7 +128,7 @@ export class IgnoredFinalizers {
     const { graph } = this.#context;
     if ((await release.known(owner.uid, graph.dependents(owner.uid))) === 'failed') return false;
     const answer = await barrier?.ask(owner);
-    // The lists were cut off, or it is too late for their results.
+    // The lists were interrupted, or it is too late for their results.
     if (this.#context.signal.aborted) return false;
     return typeof answer !== 'object' || (await release.found(owner.uid, answer.found)) === 'all';
   }

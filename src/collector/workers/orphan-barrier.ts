@@ -27,11 +27,11 @@ export type BarrierAnswer = Exclude<OrphanFacts['barrier'], 'unasked'>;
 
 /** An owner waits at most this long for its lists, then it is deleted as in Kubernetes (COL-127), ms. */
 const TIME_LIMIT_MS = 2000;
-/** The lists for one place may have at most this many objects altogether. */
+/** Maximum number of objects in all lists for one place. */
 const MAX_OBJECTS = 10_000;
-/** One line of the log names at most this many resources. */
+/** Maximum number of resources in one line of the log. */
 const MAX_NAMED = 20;
-/** At most this many lists run at the same time. */
+/** Maximum number of concurrent lists. */
 const PARALLEL = 10;
 
 /** The lists of one place. They answer for every owner that has joined before they begin. */
@@ -143,7 +143,7 @@ export class OrphanBarrier {
 
   /**
    * Logs which resources were not searched (LIFE-563). `sizes` is given if there were too many objects altogether: the list that exceeded
-   * the bound need not be the one that used it up.
+   * the limit may not be the largest one.
    */
   #tellOf(unlisted: ReadonlyMap<string, string>, sizes: ReadonlyMap<string, number> | undefined, place: string): void {
     const named = Object.fromEntries([...unlisted].slice(0, MAX_NAMED));

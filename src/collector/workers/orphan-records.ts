@@ -34,7 +34,7 @@ const LOAD_TIMEOUT_MS = 10_000;
 const RETRY_MS = 500;
 /** An Event that an earlier attempt has written is renewed if it is older than this, ms. */
 const FRESH_MS = 60_000;
-/** The most attempts at one Event, because others may write or remove it in between. */
+/** Maximum number of attempts at one Event, because other clients may write or remove it in between. */
 const MAX_TRIES = 3;
 
 const UNREAD_AT_START =
@@ -81,7 +81,7 @@ export class OrphanRecords {
   }
 
   /**
-   * Resolves when the record is kept, as well as it can be. `termEnded`: the next leader has to record it. Never rejects. It takes one
+   * Resolves when the record is kept, at least in memory. `termEnded`: the next leader has to record it. Never rejects. It takes one
    * request. After an earlier attempt it takes two, or three if that was more than a minute ago. If others write the Event too, it takes at
    * most three times as many. It takes none if records are kept in memory only.
    */
@@ -108,10 +108,10 @@ export class OrphanRecords {
   }
 
   /**
-   * The server went back in time: owners may be back, and their Events gone. Reads the present Events, then forgets the records that had an
-   * Event and have none any more. Until all Events are read, and for good if they cannot be, all records are kept: one too many lets an
-   * object live, one too few would delete one. Does nothing if records are in memory only, because nothing shows which are true. A reading
-   * under way begins anew. Outside of a term (an aborted signal), the next reading does this. Never rejects.
+   * The server went back in time: owners may exist again, and their Events may be gone. Reads the present Events, then forgets each record
+   * whose Event no longer exists. Until all Events are read, and for ever if they cannot be read, all records are kept: a wrong record
+   * keeps an object alive, a missing one would delete it. Does nothing if records are in memory only, because nothing shows which of them
+   * are true. Restarts a reading that is in progress. Outside of a term (an aborted signal), the next reading does this. Never rejects.
    */
   async reset(signal: AbortSignal): Promise<void> {
     if (this.#options.keptIn === 'memory') return;

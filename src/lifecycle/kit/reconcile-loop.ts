@@ -11,7 +11,7 @@ import { defaultControllerRateLimiter } from '../../workqueue/rate-limiters.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import { reportDelayedKeys } from './delayed-keys.ts';
 
-/** The source that a controller reads: an `Informer`, as far as the loop is concerned. */
+/** The part of an `Informer` that the loop uses: the source that a controller reads. */
 export interface Cache extends Service {
   /** Resolves after the first list. Rejects with an AbortError if `signal` is aborted first. */
   waitForSync(signal: AbortSignal): Promise<void>;

@@ -164,7 +164,7 @@ export class NamespaceContent {
     }
     if (count === 0) return EMPTY;
     const { group, version, resource: name } = resource;
-    // Pods may stay within their grace period, so they are not unexpected.
+    // Pods within their grace period are not counted as unexpected.
     const unexpected = estimate > 0 ? 0 : unheld;
     const remaining: Remaining = { group, version, resource: name, count, finalizers, unexpected };
     const problem = failure ?? unexpectedItems(namespace, remaining);

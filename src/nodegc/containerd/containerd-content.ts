@@ -67,9 +67,7 @@ export interface ContainerdContent extends ImageContent {
 const COMMITTED = 3;
 /** The namespace in which the CRI plugin keeps everything. */
 const NAMESPACE = { 'containerd-namespace': 'k8s.io' };
-/** A blob of more bytes is not read: configurations of images have a few KiB. */
-const CONFIGURATION_LIMIT = 4 << 20;
-/** At most this many requests for snapshot sizes run at once. */
+/** Maximum number of concurrent requests for snapshot sizes. */
 const AT_ONCE = 16;
 
 /** Reads containerd's own services, which answer on the same socket. The size of a layer never changes, so it is requested once. */

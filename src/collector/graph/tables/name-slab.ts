@@ -18,8 +18,8 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
  * Bytes of names in chunks of one MiB, addressed in units of four bytes. A released name's room is chained to others
  * of the same number of units (the link lives in the room itself) and used again by the next name of that size.
  *
- * Bounds: at most three bytes lost per name; nothing but the first MiB is ever copied to grow; `freeUnits` is the room that is chained,
- * and the owner rebuilds the slab when that exceeds half of it (see `OwnershipGraph`).
+ * Bounds: at most three bytes lost per name; nothing but the first MiB is ever copied to grow; `freeUnits` is the chained room, and the
+ * owner rebuilds the slab when that exceeds half of it (see `OwnershipGraph`).
  */
 export class NameSlab {
   #chunks: Uint8Array[] = [];

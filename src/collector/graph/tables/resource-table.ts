@@ -16,10 +16,9 @@ interface ResourceEntry {
 const SEPARATOR = '\u0000';
 
 /**
- * The monitored resources. Nearly always one has a kind for itself; but a server may serve several of one kind in one version, and
+ * The monitored resources. Nearly every kind has one resource. But a server may serve several resources of one kind in one version, and
  * then the list of one says nothing about the objects of the others.
- *
- * Bound: one entry a monitored resource, however often its monitor is started, until it is forgotten.
+ * Bound: one entry for each monitored resource, however often its monitor is started, until the resource is forgotten.
  */
 export class ResourceTable {
   readonly #kinds: KindTable;

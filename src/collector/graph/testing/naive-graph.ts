@@ -255,7 +255,7 @@ export class NaiveGraph {
     this.effects.add(`later ? ${uid}`);
   }
 
-  /** All drop their owners first, then those with dependents are questioned (BETTER-2). */
+  /** All nodes drop their owners first, then those with dependents are queued to be read (BETTER-2). */
   #lose(lost: readonly NaiveNode[]): void {
     for (const node of lost) Object.assign(node, { ...virtualNode(node.identity), state: 'observed', refs: node.refs });
     for (const node of lost) this.#releaseOwners(node);

@@ -1,7 +1,7 @@
 import type { Graph, NodeId } from '../../graph/graph.ts';
 import { isNamespace } from '../../types/namespaces.ts';
 
-/** The kinds of holders. The one that explains most comes first: the first that applies is the holder of an object in metrics. */
+/** The kinds of holders, the one that explains most first. In metrics, the first that applies is the holder of an object. */
 export const HOLDERS = ['dependents', 'garbageCollector', 'finalizers', 'namespaceContent', 'gracePeriod'] as const;
 
 /**

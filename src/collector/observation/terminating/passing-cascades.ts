@@ -39,7 +39,8 @@ interface Cascade {
 /** A cascade has passed if its root is gone and nothing in it changed for this time, ms. */
 const IDLE_MS = 5000;
 /**
- * The most cascades, the most owners in all of them, and the most owners of which a dependent was deleted first. The oldest are forgotten.
+ * Maximum numbers of cascades, of owners in all of them, and of owners of which a dependent was deleted first. Beyond them, the oldest are
+ * forgotten.
  */
 const MOST_CASCADES = 1000;
 const MOST_OWNERS = 100_000;

@@ -6,7 +6,7 @@ import type { Uid } from '../../types/identity.ts';
 import { uidOfColumns } from '../../types/object-columns.ts';
 import { type Holder, HOLDERS, holdersOf } from './holder.ts';
 
-/** The most objects whose deletionTimestamp is kept. Objects beyond that are counted, but their age is not known. */
+/** Maximum number of objects whose deletionTimestamp is kept. Others are counted, but their age is not known. */
 const MOST = 100_000;
 
 /** A number of objects, and the age of the oldest, ms. */

@@ -23,13 +23,10 @@ interface TerminatingReportsOptions {
 
 /** Interval between two passes over the terminating objects, ms. */
 const EVERY_MS = 10_000;
-/**
- * An object is reported when it has terminated for this time, ms. It is reported again when its age is this many times the age at its last
- * report.
- */
+/** Age at which a terminating object is reported, ms; and the factor by which its age grows before it is reported again. */
 const REPORTED_AFTER_MS = 30_000;
 const AGAIN_FACTOR = 10;
-/** The most reports of one pass; each costs one GET. The objects that were first seen to terminate come first. */
+/** Maximum number of reports in one pass; each costs one GET. The objects that were first seen to terminate come first. */
 const MOST_AT_ONCE = 20;
 const EXAMPLES = 3;
 /** Finalizers that the deletion itself set. */
