@@ -258,7 +258,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
   };
 }
 
-/** Limit for lines about terminating objects and cascades: `burst` lines at once, then one line in `everyMs`. */
+/** Limit for lines about terminating objects and cascades: `burst` lines without an interval, then one line in `everyMs`. */
 const TERMINATING_LINES = { burst: 50, everyMs: 1000 } as const;
 
 function terminatingLog(

@@ -30,7 +30,7 @@ export interface GarbageCollectorOptions {
   readonly metrics: Metrics;
   /** Workers of each of the two queues (COL-084). */
   readonly concurrentGcSyncs?: number;
-  /** Calls that may be under way at once at the start. Slow answers do not reduce the limit below it (BETTER-19). Default 8. */
+  /** Maximum number of concurrent calls at the start. Slow answers do not reduce the limit below it (BETTER-19). Default 8. */
   readonly fewCalls?: number;
   /** Interval between discovery refreshes (COL-016, COL-201), ms. */
   readonly syncPeriodMs?: number;

@@ -114,9 +114,9 @@ export class GarbageCollector implements Service {
   }
 
   /**
-   * Decides and acts until aborted. Resolves when nothing is under way any more, and may then be called again. Requests under way are
-   * finished (COL-215). When the lease was lost they are aborted at once, because another process acts soon. Abort this signal before that
-   * of {@link GarbageCollector.run}.
+   * Decides and acts until aborted. Resolves when nothing is in progress any more, and may then be called again. Requests in progress are
+   * finished (COL-215); if the lease was lost they are aborted immediately, because another process will act soon. Abort this signal before
+   * the signal of {@link GarbageCollector.run}.
    */
   lead(signal: AbortSignal): Promise<void> {
     return this.#parts.term.lead(signal);

@@ -51,7 +51,7 @@ export interface WorkerParts {
   readonly breaker: HeldDeletions | undefined;
 }
 
-/** Limit for lines about failed writes: `burst` lines at once, then one line in `everyMs`. */
+/** Limit for lines about failed writes: `burst` lines without an interval, then one line in `everyMs`. */
 const FAILURE_LINES = { burst: 20, everyMs: 5000 } as const;
 
 interface StartedWorkers {

@@ -51,7 +51,7 @@ export interface NamedObject {
   readonly name: string;
 }
 
-/** How the objects of a preview would be deleted. */
+/** The options of the deletion that a preview simulates. */
 export interface PreviewOptions {
   /** Default: the default of each type. */
   readonly policy?: CascadePolicy | undefined;
@@ -94,7 +94,7 @@ export interface DeleteOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How a deletion ended, against its plan. */
+/** The end of a deletion, compared with its plan. */
 export interface DeleteResult {
   /** The id of the record. */
   readonly id: string;
@@ -116,7 +116,7 @@ export interface UndoChoices {
 
 /** The cluster does not give the plan any more. */
 export class PlanChangedError extends Error {
-  /** The plan that the cluster gives now; undefined when no root is there, or one changed while the roots were deleted. */
+  /** The plan that the cluster gives now; undefined when no root exists, or a root changed while the roots were deleted. */
   readonly now: CascadePlan | undefined;
   /** The id of the record, when the first roots were deleted already; undefined when nothing was. */
   readonly record: string | undefined;

@@ -78,7 +78,9 @@ export interface ClusterOptions {
   readonly simulate?: SimulationSettings;
   /** Also serves HTTPS on a free port of 127.0.0.1, for {@link TestCluster.kubeconfig}. */
   readonly listen?: boolean | undefined;
-  /** The field manager of every write of `crds`, `objects` and the clients, unless the call names another; left to the server unless given. */
+  /**
+   * The field validation of each write of `crds`, `objects` and the clients, unless the call sets another; left to the server unless given.
+   */
   readonly fieldValidation?: FieldValidation | undefined;
   /** Starts with the objects of another cluster, and the fake clock at its time. */
   readonly from?: ClusterSnapshot | undefined;

@@ -36,7 +36,7 @@ export interface Settled {
 
 /** The cluster does not come to rest. The message ends with the last events. */
 export class NotSettledError extends Error {
-  /** The work that had not come to rest, a line each. */
+  /** The work that was not done yet, one line for each piece. */
   readonly pending: readonly string[];
   /** All events. Private so that a test runner that prints the error's fields does not print them. */
   readonly #trace: Trace;

@@ -18,7 +18,7 @@ export interface KeyTable<T> {
   release(handle: KeyHandle): void;
 }
 
-/** Keys of any kind; two are the same when a `Map` says so. */
+/** Keys of any kind; two keys are the same if a `Map` treats them so. */
 export class MapKeyTable<T extends string | number> implements KeyTable<T> {
   readonly #handles = new Map<T, KeyHandle>();
   /** By handle; undefined where it is free. */

@@ -40,7 +40,7 @@ interface Work {
   readonly takenAt: number;
   /** The time at which it was added again while in work (processing-dirty). */
   addedAt: number | undefined;
-  /** True if its awaited event came after it was taken. */
+  /** True if the awaited event of the item came after a worker took it. */
   woken: boolean;
 }
 

@@ -45,7 +45,7 @@ export interface BucketOptions {
 }
 
 /**
- * One token bucket for all items: the first `burst` pass at once, then `ratePerSecond`, each later one behind the others. Its delay is
+ * One token bucket for all items: the first `burst` items pass without delay, then `ratePerSecond`, one behind the other. Its delay is
  * limited only by their number: `waiting / ratePerSecond`, if items that do not wait are reported by `cancelled`.
  */
 export function bucketRateLimiter<T>({ ratePerSecond, burst, clock }: BucketOptions): RateLimiter<T> {

@@ -1,6 +1,6 @@
 /**
- * Times in their order of arrival, eight bytes each, where a `Ring` would have an object each. It doubles and has no bound of its own; its
- * user adds no more than to the bounded ring beside it.
+ * Times in their order of arrival, in eight bytes each; a `Ring` would have an object for each. It doubles and has no bound of its own: its
+ * user adds no more times than items to the bounded ring beside it.
  */
 export class TimeRing {
   #slots = new Float64Array(8);

@@ -4,7 +4,7 @@ import type { LogFields, Logger } from './logger.ts';
 export interface BoundedLogOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Maximum number of lines at once after a pause. */
+  /** Maximum number of lines that may follow each other without an interval after a pause. */
   readonly burst: number;
   /** Minimum interval between later lines, ms. */
   readonly everyMs: number;

@@ -53,7 +53,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms`; rejects with an AbortError, at once, when `signal` is or gets aborted. */
+/** Resolves after `ms`. Rejects with an AbortError as soon as `signal` is aborted. */
 export function sleep(clock: Clock, ms: number, signal?: AbortNotice): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
@@ -72,7 +72,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortNotice): Promise<v
   });
 }
 
-/** Resolves after `ms`, or at once when `signal` is or gets aborted. */
+/** Resolves after `ms`, or as soon as `signal` is aborted. */
 export function sleepUnlessAborted(clock: Clock, ms: number, signal: AbortNotice): Promise<void> {
   return sleep(clock, ms, signal).catch((error: unknown) => {
     if (!isAbortError(error)) throw error;

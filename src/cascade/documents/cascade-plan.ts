@@ -78,7 +78,7 @@ export interface PlanRoot {
   readonly policy: CascadePolicy;
   /** `default` if the policy is the type's own, `request` if it was requested (CAS-011). */
   readonly policyFrom: 'default' | 'request';
-  /** The wave in which it is deleted, from 1: when the roots of all lower waves are gone (CAS-054). Absent if all are deleted at once. */
+  /** The wave in which it is deleted, from 1: when the roots of all lower waves are gone (CAS-054). Absent if all are deleted together. */
   readonly wave?: number;
 }
 

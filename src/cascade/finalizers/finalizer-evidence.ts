@@ -57,7 +57,7 @@ export function finalizerEvidence(
   const [dead] = found;
   if (dead !== undefined) return { served: 'no', evidence: `${dead.what} bears its name, but ${dead.proof}` };
   const own = OWN[finalizer];
-  // Without a lease nothing is known: managed clusters hide the leases of their controllers, and most API servers have controllers.
+  // Nothing is known without a lease: managed clusters hide the leases of their controllers, although these run in nearly every cluster.
   if (own !== undefined) return { served: 'unknown', evidence: `${own} removes it; no lease shows whether that runs` };
   return {
     served: 'unknown',

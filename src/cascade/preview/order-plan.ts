@@ -24,7 +24,7 @@ export async function orderPlan(client: RestClient, plan: CascadePlan, signal?: 
     throw new OrderCircleError(`each waits for the next to be gone: ${found.circle.map(objectName).join(', ')}`);
   }
   const { waves } = found;
-  // A request may have more roots than a call has arguments.
+  // `every`, because a request may have more roots than a call may have arguments.
   if ([...waves.values()].every((wave) => wave === 1)) return plan;
   const roots = plan.roots.map((root) => ({ ...root, wave: waves.get(root.ref.uid)! }));
   return { ...plan, roots: roots.toSorted((a, b) => a.wave - b.wave) };

@@ -38,7 +38,9 @@ export function planText(plan: CascadePlan, options: PlanTextOptions): string {
 /** Objects of a wave that are named. */
 const MOST_IN_A_WAVE = 5;
 
-/** One line a wave: the roots that go when those of the wave before are gone (CAS-054). Empty where all go at once. */
+/**
+ * One line for each wave: the roots that are deleted when those of the wave before are gone (CAS-054). Empty if all are deleted together.
+ */
 function orderLines({ roots }: CascadePlan): string {
   const lines = [...grouped(roots, ({ wave }) => String(wave ?? 1))].map(([wave, each]) => {
     const names = each.slice(0, MOST_IN_A_WAVE).map(({ ref }) => objectName(ref));

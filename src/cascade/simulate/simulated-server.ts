@@ -27,7 +27,7 @@ export type SimulatedDelete =
 export type SimulatedWrite = 'accepted' | 'absent' | 'conflict';
 
 export interface ServerListener {
-  /** Receives the effects of the graph after a write, which are carried out at once. */
+  /** Receives the effects of the graph after a write, and carries them out immediately. */
   effects(effects: readonly Effect[]): void;
   /** An object was removed. `object` is its last state. */
   removed(uid: string, object: KubeObject): void;

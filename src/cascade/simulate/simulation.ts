@@ -42,7 +42,7 @@ export interface SimulationRequest {
   readonly assumeFinalizers: 'kept' | 'removed';
   /** The part that acts first where both may: the collector (default), or namespaces and definitions. */
   readonly first?: 'collector' | 'controllers';
-  /** `oneByOne` completes each root's cascade before the next root is deleted. Default: all at once. */
+  /** `oneByOne` completes each root's cascade before the next root is deleted. Default: all roots are deleted together. */
   readonly order?: 'atOnce' | 'oneByOne';
   readonly gracePeriodSeconds?: number;
   readonly actors?: Actors;
@@ -67,8 +67,8 @@ export interface SimulationResult {
 }
 
 /**
- * Maximum rounds of a simulation. Each but the last removes a finalizer, an object or a namespace, so a cascade that needs more is
- * extremely deep.
+ * Maximum number of rounds of a simulation. Each round except the last removes a finalizer, an object or a namespace, so only an extremely
+ * deep cascade needs more.
  */
 const MAX_ROUNDS = 100_000;
 
@@ -200,7 +200,7 @@ class Simulation {
     for (const controller of this.#controllers) controller.terminating?.(uid, object);
   }
 
-  /** Returns whether there were any. Removes all at once, because their owners work in parallel. */
+  /** Returns whether there were any. Removes all together, because their owners work in parallel. */
   #removeForeignFinalizers(): boolean {
     let removed = false;
     for (const uid of this.#heldObjects()) {

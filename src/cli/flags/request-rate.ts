@@ -6,12 +6,13 @@ import { bucketRateLimiter } from '../../workqueue/rate-limiters.ts';
 export interface RequestRate {
   /** Requests per second. */
   readonly qps: number;
-  /** Maximum number of requests at once after a pause. */
+  /** Maximum number of requests that need not wait after a pause. */
   readonly burst: number;
 }
 
 /**
- * Delays requests to a rate, in their order (COL-174). At most as many wait as the callers have in progress: the workers and the monitors.
+ * Delays requests to a rate, in their order (COL-174). The number of waiting requests is bounded by the workers and the monitors that send
+ * them.
  */
 export function requestRate({ qps, burst }: RequestRate, clock: Clock): Interceptor {
   const bucket = bucketRateLimiter<void>({ ratePerSecond: qps, burst, clock });

@@ -5,9 +5,9 @@ import { withRefusal } from '../../client/rest/with-refusal.ts';
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Blocks writes while this process may not act, whatever other code assumes: an observer never may, a leader only while it certainly holds
- * its lease. It is checked at once, and again by the transport directly before sending, because a request may have waited for its
- * connection and the process may have been suspended.
+ * Blocks writes while this process may not act: an observer may never write, a leader only while it certainly holds its lease. Checks
+ * immediately, and again directly before sending, because a request may have waited for its connection and the process may have been
+ * suspended.
  */
 export function writeGuard(mayWrite: () => boolean): Interceptor {
   return (request, next) => {

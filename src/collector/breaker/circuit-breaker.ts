@@ -57,7 +57,7 @@ type Budget<Key> =
   | { readonly state: 'lifted'; last: number };
 
 const MINUTE_MS = 60_000;
-/** Maximum number of causes that are counted at once. Beyond it, a cause is forgotten, and counts from zero when it appears again. */
+/** Maximum number of causes that are counted. Beyond it, a cause is forgotten, and counts from zero when it appears again. */
 const MOST_CAUSES = 10_000;
 /** This many tripped causes trip the overall limit. */
 const MOST_TRIPPED = 1000;

@@ -7,7 +7,7 @@ import { WorkKeyTable } from '../queues/work-key-table.ts';
 export type OrphanedOwner = Omit<Identity, 'apiVersion'>;
 
 interface OrphanedOwnersOptions {
-  /** Maximum number of owners that are remembered at once (LIFE-561). */
+  /** Maximum number of owners that are remembered (LIFE-561). */
   readonly capacity?: number;
   /** How long an owner is remembered, ms (LIFE-561). */
   readonly lifetimeMs?: number;
@@ -28,9 +28,9 @@ const QUESTIONED = 2;
  * with the others, and is orphaned by itself. Uids are never reused, so this keeps no other object. A uid counts only with the coordinates
  * that the owner had (COL-241). Pure: the caller passes all times.
  *
- * Each owner is kept as a digest of its uid and coordinates, and nobody can find another owner with the same digest: a false record must
- * neither pass for a true one nor replace it. An owner takes some 45 bytes. The owners of one hour may take more memory than everything
- * else that the collector of a small cluster keeps.
+ * Each owner is kept as a digest of its uid and coordinates, and nobody can find another owner with the same digest, so a false record
+ * cannot take the place of a true one. An owner takes some 45 bytes. The owners of one hour may take more memory than everything else that
+ * the collector of a small cluster keeps.
  */
 export class OrphanedOwners {
   /** The keys are digests, which clients cannot choose: the hash needs no seed. */

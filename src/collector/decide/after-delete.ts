@@ -3,7 +3,7 @@ import type { DeleteAction } from './actions.ts';
 import type { Verdict } from './step.ts';
 import type { WriteAnswerKind } from './write-answer-kind.ts';
 
-/** Decide again at once: call `attemptToDelete` with `shortcut: 'spent'` and without answers. */
+/** Decide again immediately: call `attemptToDelete` with `shortcut: 'spent'` and without answers. */
 interface Redecide {
   readonly next: 'redecide';
 }

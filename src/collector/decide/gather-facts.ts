@@ -11,7 +11,7 @@ import { ownerLookup, type OwnerKey } from './owner-lookup.ts';
 import type { KindMapping } from './target.ts';
 import { isInWaitingCycle } from './waiting-cycle.ts';
 
-/** Where facts come from. Everything here answers at once. */
+/** The sources of facts. All of them answer synchronously. */
 export interface FactSource {
   readonly graph: Graph;
   readonly absentOwners: Pick<AbsentOwnerCache, 'has'>;
@@ -23,11 +23,11 @@ export interface FactSource {
    */
   mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined;
   readonly trust: Facts['graph'];
-  /** While `trust` says `trusted`: whether that holds for this kind too. Absent: it does. */
+  /** While `trust` says `trusted`: whether the graph is trusted for this kind too. Absent: it is. */
   readonly trusts?: (apiVersion: string, kind: string) => boolean;
   /** Whether the watch of this kind works: then its events count more than one read. If absent, `trust` decides. */
   readonly follows?: (apiVersion: string, kind: string) => boolean;
-  /** Whether so many objects of this kind vanished at once that their absence is not believed yet. Absent: never. */
+  /** Whether so many objects of this kind vanished together that their absence is not believed yet. Absent: never. */
   readonly holdsAbsences?: (apiVersion: string, kind: string) => boolean;
   /**
    * The minimum version for a read of `owner`, so that its state is not older than the one in which `dependent` had `version`. This is

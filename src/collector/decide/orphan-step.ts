@@ -41,7 +41,7 @@ export type OrphanNodeFacts = Pick<
   'identity' | 'mapping' | 'resourceVersion' | 'beingDeleted' | 'orphanFinalizer' | 'otherFinalizers'
 >;
 
-/** Run P1 or P2 for each dependent, at most a fixed number at once (COL-128), and decide again with `released`. */
+/** Run P1 or P2 for each dependent, with a fixed maximum of concurrent patches (COL-128), and decide again with `released`. */
 interface NeedReleased {
   readonly need: 'released';
   readonly owner: Uid;

@@ -11,7 +11,7 @@ export interface NeedLatest {
   readonly notOlderThan?: string;
 }
 
-/** GET these owners (in any order, at once), and decide again with their answers. Never empty. */
+/** GET these owners in any order, also concurrently, and decide again with their answers. Never empty. */
 interface NeedOwners {
   readonly need: 'owners';
   readonly lookups: readonly OwnerLookup[];

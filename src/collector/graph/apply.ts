@@ -121,7 +121,7 @@ function observe(
   const unmoved = table.get(node, KIND) === kind && table.hasHashOfReferences(node, hash);
   const same = unmoved && table.hasHash(node, hash);
   if (!unmoved) columns.readOwners();
-  // An event of one resource may be newer than all events of another.
+  // The versions of two resources cannot be compared in time, so an event of another resource may be newer than all others.
   const unseen = (before & SEEN) === 0 || !shownBySame;
   const changedUnseen = unseen && table.version(node) !== columns.resourceVersion;
   remember(graph, node, columns, mark);
@@ -195,7 +195,7 @@ function questionOwners(graph: OwnershipGraph, node: number, effects: Effect[]):
 
 /**
  * A list shows an object that still waits but changed while the watch was lost. It may have been deleted again in between, and a dependent
- * that was decided then need not have blocked it. So it counts as having just begun to wait (COL-062, COL-063).
+ * that was decided then may not have blocked it. So it counts as having just begun to wait (COL-062, COL-063).
  */
 function questionDependents(graph: OwnershipGraph, node: number, effects: Effect[]): void {
   if (!graph.isWaiting(node)) return;

@@ -44,7 +44,7 @@ export class ObjectReader {
     this.#graph = graph;
   }
 
-  /** See ReflectorSink. Bound: as many readers as objects were ever announced at once. */
+  /** See ReflectorSink. Bound: as many readers as the largest number of objects that were announced together. */
   ahead(bytes: Uint8Array, ranges: Int32Array, count: number): void {
     this.#next = 0;
     this.#count = 0;

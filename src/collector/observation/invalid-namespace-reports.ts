@@ -35,7 +35,7 @@ export class InvalidNamespaceReports {
     this.#options = options;
   }
 
-  /** The number of reports that are kept. Some may be out of date. */
+  /** The number of kept reports. Some may be out of date. */
   get untold(): number {
     return this.#untold.size;
   }

@@ -33,7 +33,7 @@ const SLOW_FACTOR = 0.9;
 const OVERLOADED_FACTOR = 0.5;
 /** The longest pause of all calls that the server may ask for, ms. */
 const MAX_PAUSE_MS = 30_000;
-/** The least number of answers in a round. */
+/** The minimum number of answers in a round. */
 const LEAST_WINDOW = 10;
 
 /**
@@ -98,7 +98,7 @@ export class ConcurrencyLimit {
     this.#limit = Math.min(this.#ceiling, more);
   }
 
-  /** Lowers the limit because of slowness: never below the few. A limit below the few stays as it is. */
+  /** Lowers the limit because of slowness, but not below the initial limit. A limit that is already lower stays. */
   #fall(factor: number, now: number): void {
     if (this.#limit > this.#few) this.#reduce(Math.max(this.#few, this.#limit * factor), now);
   }

@@ -13,8 +13,8 @@ const SOONER: Readonly<Record<Exclude<DiscoveryReason, 'definitionChanged'>, Soo
 };
 
 /**
- * A definition changes rarely, and its change is waited for: a refresh follows after 50 ms. The effects of the change appear a little later
- * than the changed object, and on some servers much later. So another refresh follows half a second after the last change.
+ * A definition changes rarely, and a client waits for the effect, so a refresh follows after 50 ms. The effects of the change appear a
+ * little later than the changed object, and on some servers much later. So another refresh follows half a second after the last change.
  */
 const CHANGED = { afterMs: 50, againMs: 500 } as const;
 /**

@@ -76,7 +76,8 @@ export class ClusterIdentity implements Greeting {
     }
     const response = await this.#send(request, next);
     if (!isEvidence(request, response)) {
-      // A write may rest on this answer: a read that shows another uid than expected counts like a 404.
+      // A write may follow from this answer, so the identity must be read again: a read that shows another uid than expected counts like a
+      // 404.
       this.#freshUntil = Number.NEGATIVE_INFINITY;
       return response;
     }
@@ -93,7 +94,7 @@ export class ClusterIdentity implements Greeting {
     try {
       return await next(request);
     } catch (error) {
-      // Another server may answer the next request.
+      // The identity must be read again, because another server may answer the next request.
       if (!(error instanceof TransportError) || error.code !== 'aborted') this.#freshUntil = Number.NEGATIVE_INFINITY;
       throw error;
     }

@@ -1,9 +1,9 @@
 import type { MonitoredResource, VanishLimit } from '../types/event.ts';
 
-/** One list is not believed if it lacks at least this many objects and at least this share of its resource. */
+/** A list is not believed if it lacks at least this number of objects and this share of its resource. */
 const DEFAULT_VANISH_LIMIT: VanishLimit = { objects: 50, share: 0.2 };
 
-/** A resource of which too many objects vanished at once. */
+/** A resource of which too many objects vanished together. */
 interface HeldAbsence {
   readonly resource: MonitoredResource;
   readonly missing: number;

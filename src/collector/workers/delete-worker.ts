@@ -41,9 +41,9 @@ import type { WorkOutcome } from './worker-pool.ts';
 const MAX_QUESTIONS = 8;
 
 /**
- * Number of conflicts of a DELETE after each of which everything is read and decided again at once, so that frequent changes of an object
- * do not delay its deletion for ever (COL-151). Then the key is requeued. That makes six tries in all; client-go's `retry.DefaultRetry`
- * makes five, 10 ms apart.
+ * Number of conflicts of a DELETE after each of which everything is read and decided again immediately, so that frequent changes of an
+ * object do not delay its deletion for ever (COL-151). Then the key is requeued. That makes six tries in all; client-go's
+ * `retry.DefaultRetry` makes five, 10 ms apart.
  */
 const MAX_CONFLICTS = 5;
 
@@ -376,7 +376,7 @@ export class DeleteWorker {
     return done;
   }
 
-  /** The server says absent, but the watch shows the object: it is asked again until the watch agrees (COL-116). */
+  /** The server answers that the object is absent, but the watch shows it: the object is read again until both agree (COL-116). */
   #absentButShown(action: WriteAction, { results }: Errand, answered: Reason): Requeue {
     results.push({ action, answered });
     return { next: 'requeue', reason: 'absentButShown' };

@@ -65,7 +65,7 @@ export class IgnoredFinalizers {
     }
   }
 
-  /** A fault of ours ends this pass, and nothing else (COL-156). */
+  /** An error of this program ends only this pass (COL-156). */
   async #lookSafely(): Promise<void> {
     try {
       await this.#look();

@@ -25,7 +25,7 @@ const REASON: EventReason = 'DependentsOrphaned';
 /** The namespace of Events about cluster-scoped objects. */
 const DEFAULT_NAMESPACE = 'default';
 const PAGE_SIZE = 500;
-/** The pages hold as many records as are remembered at once (LIFE-561): more would push others out. */
+/** The pages hold the maximum number of remembered records (LIFE-561), because more would replace others. */
 const MAX_PAGES = 200;
 /** A new leader waits at most this long for earlier records, ms: for a page, and for all of them. */
 const PAGE_TIMEOUT_MS = 2000;

@@ -10,8 +10,8 @@ interface Term {
 const never: Term = { stopping: AbortSignal.abort(), calls: AbortSignal.abort() };
 
 /**
- * Open while this process leads. Workers wait here before they take a key. So no key is in work while another process leads; a queue would
- * show such a key as stuck all that time.
+ * Open while this process leads. Workers wait here before they take a key. So no key is in work while another process leads; the metrics
+ * would show such a key as stuck all that time.
  */
 export class WorkGate {
   #term: Term = never;

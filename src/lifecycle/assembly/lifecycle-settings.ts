@@ -9,13 +9,15 @@ import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 export interface LifecycleSettings {
   /** Maximum number of terminated pods in the cluster; 0 or less means no limit. */
   readonly terminatedPodThreshold?: number;
-  /** Number of expired Jobs that are deleted at once. */
+  /** Number of expired Jobs that are deleted concurrently. */
   readonly concurrentTtlSyncs?: number;
-  /** Jobs synced at once. */
+  /** Number of Jobs that are synced concurrently. */
   readonly concurrentJobSyncs?: number;
-  /** CronJobs synced at once. */
+  /** Number of CronJobs that are synced concurrently. */
   readonly concurrentCronJobSyncs?: number;
-  /** Objects of other kinds synced at once, by the name in kube-controller-manager's flag `--concurrent-NAME-syncs`. */
+  /**
+   * Number of objects of other kinds that are synced concurrently, by the name in kube-controller-manager's flag `--concurrent-NAME-syncs`.
+   */
   readonly concurrentSyncs?: Readonly<Partial<Record<SyncedKind, number>>>;
   /** Deletes bare pods by their annotation `pod.kubegc.io/ttl-after-finished`. */
   readonly podTtl?: boolean;

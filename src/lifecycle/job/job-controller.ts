@@ -38,7 +38,7 @@ export interface JobControllerOptions extends SharedContext {
 const WORKERS = 5;
 /** Maximum back-off of a Job. */
 const BACK_OFF_CAP_MS = 60_000;
-/** Number of finalizers that are removed at once. */
+/** Number of finalizers that are removed concurrently. */
 const PARALLEL = 16;
 const SETTLED: SyncOutcome = { next: 'settled' };
 /** Delay before a Job is synced again whose caches are behind its writes; an event usually comes sooner. */

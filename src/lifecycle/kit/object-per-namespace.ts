@@ -27,7 +27,7 @@ type ObjectDecision =
 interface ObjectPerNamespaceOptions extends ControllerContext {
   /** The name of the queue in the metrics. */
   readonly name: string;
-  /** Number of namespaces that are processed at once. */
+  /** Number of namespaces that are processed concurrently. */
   readonly workers: number;
   readonly gvr: GroupVersionResource;
   readonly objectName: string;

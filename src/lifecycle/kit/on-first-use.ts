@@ -19,7 +19,7 @@ export interface WakingResource {
 export interface OnDemandController {
   /** kube-controller-manager's name. */
   readonly name: string;
-  /** One object of any of these starts the controller. If empty, it starts at once. */
+  /** One object of any of these starts the controller. If empty, it starts immediately. */
   readonly wakes: readonly WakingResource[];
   load(context: SharedContext): Promise<Service>;
 }

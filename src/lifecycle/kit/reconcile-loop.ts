@@ -33,7 +33,7 @@ export interface ReconcileLoopOptions {
   readonly metrics: Metrics;
   /** The loop runs them, and begins no sync before all have their first list (LIFE-001). */
   readonly caches: readonly Cache[];
-  /** Keys synced at once. */
+  /** Number of keys that are synced concurrently. */
   readonly workers: number;
   /** Maximum back-off of a key; 1000 s in general (LIFE-003). Retries never stop. */
   readonly backOffCapMs?: number;
@@ -59,7 +59,7 @@ export class ReconcileLoop implements Service {
     reportDelayedKeys(this.#queue, metrics);
   }
 
-  /** Triggers the key. It is synced after `delayMs`; without it at once, even if it waits for a retry. */
+  /** Triggers the key. It is synced after `delayMs`; without a delay immediately, even if it waits for a retry. */
   trigger(key: string, delayMs = 0): void {
     if (delayMs > 0) this.#queue.addAfter(key, delayMs);
     else if (!this.#queue.wake(key)) this.#queue.add(key);

@@ -18,7 +18,7 @@ export interface NamespaceControllerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Number of namespaces that are emptied at once; 10 in Kubernetes. */
+  /** Number of namespaces that are emptied concurrently; 10 in Kubernetes. */
   readonly concurrentNamespaceSyncs?: number;
   /**
    * Delay between a namespace's deletion and the first read of its content. With several API servers 5 s, as upstream, because one of them

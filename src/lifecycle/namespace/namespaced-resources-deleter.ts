@@ -30,7 +30,8 @@ const PODS: NamespacedResource = {
 };
 
 /**
- * Number of resources of one namespace that are processed at once (LIFE-451). Together with the workers it bounds the requests in flight.
+ * Number of resources of one namespace that are processed concurrently (LIFE-451). Together with the workers it bounds the requests in
+ * flight.
  */
 const RESOURCES_IN_FLIGHT = 8;
 /** Maximum number of write attempts to a namespace that changes concurrently. Beyond it, the key backs off (LIFE-448). */

@@ -64,9 +64,9 @@ export function silentConditions(
 
 export type TaintDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'ready' | 'tainted' }
-  /** The node is ready again, or needs the other of the two taints: at once. */
+  /** At once: the node is ready again, or needs the other of the two taints. */
   | { readonly verdict: 'set'; readonly reason: 'ready' | 'swap'; readonly taints: readonly Taint[] }
-  /** The node just became not ready: at the rate of its zone. */
+  /** At the rate of its zone: the node just became not ready. */
   | { readonly verdict: 'queue'; readonly reason: 'notReady' | 'unreachable'; readonly taints: readonly Taint[] };
 
 /** The `NoExecute` taint for the Ready condition (LIFE-181). `at` is the taint's `timeAdded`. */

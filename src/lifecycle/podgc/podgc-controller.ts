@@ -26,7 +26,7 @@ export interface PodGcOptions extends SharedContext, PodGcTimes {
 const DEFAULT_THRESHOLD = 12_500;
 const CHECK_PERIOD_MS = 20_000;
 const QUARANTINE_MS = 40_000;
-/** Number of terminated pods that are deleted at once. */
+/** Number of terminated pods that are deleted concurrently. */
 const PARALLEL = 16;
 const PASS = 'pass';
 

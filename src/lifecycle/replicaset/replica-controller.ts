@@ -40,7 +40,7 @@ export interface ReplicaKind extends OwnerKind {
 
 interface ReplicaControllerOptions extends SharedContext {
   readonly replicaKind: ReplicaKind;
-  /** Owners synced at once; 5 in kube-controller-manager. */
+  /** Number of owners that are synced concurrently; 5 in kube-controller-manager. */
   readonly workers?: number;
 }
 

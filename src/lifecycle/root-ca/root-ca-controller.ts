@@ -5,7 +5,7 @@ import { decideRootCa, ROOT_CA_CONFIG_MAP } from './root-ca-reconcile.ts';
 export interface RootCaControllerOptions extends ControllerContext {
   /** PEM certificates by which clients verify this API server. */
   readonly rootCaPem: string;
-  /** Number of namespaces that are processed at once. */
+  /** Number of namespaces that are processed concurrently. */
   readonly concurrentRootCaSyncs?: number;
 }
 

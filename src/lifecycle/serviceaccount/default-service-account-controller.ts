@@ -3,7 +3,7 @@ import { type ControllerContext, ObjectPerNamespace } from '../kit/object-per-na
 import { decideServiceAccount, DEFAULT_SERVICE_ACCOUNT } from './default-service-account-reconcile.ts';
 
 export interface DefaultServiceAccountControllerOptions extends ControllerContext {
-  /** Number of namespaces that are processed at once. */
+  /** Number of namespaces that are processed concurrently. */
   readonly concurrentServiceAccountSyncs?: number;
 }
 

@@ -11,7 +11,7 @@ export interface PodSimulatorOptions extends SharedContext {
   readonly mode: SimulationMode;
 }
 
-/** Pods processed at once. */
+/** Number of pods that are processed concurrently. */
 const WORKERS = 16;
 const SETTLED: SyncOutcome = { next: 'settled' };
 

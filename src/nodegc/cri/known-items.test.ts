@@ -16,7 +16,7 @@ class Item {
 }
 const knownItems = (): KnownItems<Item> => new KnownItems(({ bytes, at, end }) => new Item(bytes.subarray(at, end)));
 
-/** The items as views of one buffer, as they stand in an answer, and the buffer is overwritten after the read. */
+/** Reads the items as views of one buffer, as in an answer, and overwrites the buffer after the read. */
 function readList(known: KnownItems<Item>, items: readonly Uint8Array[]): Item[] {
   const answer = new Uint8Array(3 + items.reduce((sum, { length }) => sum + length, 0));
   let at = 3;

@@ -226,8 +226,8 @@ export class MeasuredImageCycle implements ImageCycle {
   }
 
   /**
-   * Chooses the next image (NODE-203). Among images that were not used recently, it is the one that frees most. If that one alone meets the
-   * goal, it is the smallest that does. After those, it is the least recently used of the rest.
+   * Chooses the next image (NODE-203). Among images that were not used recently, it is the one that frees most. If one image alone can meet
+   * the goal, the smallest such image is chosen. After those, the least recently used of the rest is chosen.
    */
   #choose(missing: bigint): ImageRecord {
     if (this.#facts.choose === 'leastRecentlyUsed') return this.#oldest();

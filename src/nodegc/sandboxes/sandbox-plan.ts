@@ -14,7 +14,7 @@ export interface SandboxRemoval {
 
 export interface SandboxPlanFacts {
   readonly sandboxes: readonly RuntimeSandbox[];
-  /** Listed after the container step, in all states. */
+  /** Containers in all states, listed after the container step. */
   readonly containers: readonly RuntimeContainer[];
   readonly pods: SandboxPodVerdicts;
   readonly pressure: boolean;

@@ -237,7 +237,7 @@ export class SimulatedNode implements Runtime, FileSystem {
     if (this.freesLate) this.#late += before - this.used;
   }
 
-  // Files.
+  // Methods for files.
 
   async usage(): Promise<DiskReading> {
     return await this.readDisk();

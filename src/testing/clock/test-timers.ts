@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { abortErrorOf } from '../../base/time/abort-error.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 
-/** Maximum number of timers at once. More of them come from a loop that sets timers without end. */
+/** Maximum number of timers that wait. More of them come from a loop that sets timers without end. */
 const MAX_TIMERS = 100_000;
 
 /** A timer on the clock of a cluster, to be passed to `clearTimeout`. */

@@ -35,7 +35,7 @@ export const FINALIZERS = FOREGROUND | ORPHAN | OTHER_FINALIZERS;
  * cache: large arrays begin 16 bytes behind the start of a line, so each row crosses into a second one.
  */
 export const UID = 0;
-/** The bits above. */
+/** The word with the bits above. */
 export const FLAGS = 4;
 /** Id of apiVersion and kind. */
 export const KIND = 5;

@@ -97,7 +97,7 @@ export class ReferenceStore {
     return this.#edges.allocatedBytes;
   }
 
-  // Walking.
+  // Methods that read references.
 
   firstReference(node: number): Edge {
     const { table } = this.#nodes;
@@ -213,7 +213,7 @@ export class ReferenceStore {
     return edge === NONE;
   }
 
-  // Changing.
+  // Methods that change references.
 
   /**
    * Appends the reference at `columns.owners[at]` after `last`, the node's last reference so far, or -1. Returns the edge. The only
@@ -328,7 +328,7 @@ export class ReferenceStore {
     }
   }
 
-  // The lists.
+  // Methods for the lists of dependents and owners.
 
   #enter(edge: Edge, owner: number): void {
     const { table } = this.#nodes;
@@ -386,7 +386,7 @@ export class ReferenceStore {
     if ((state === STATE_VIRTUAL || state === STATE_GONE) && this.firstDependent(node) === NONE) this.#nodes.free(node);
   }
 
-  // Inline and in rows.
+  // Methods for inline references, and for those in rows.
 
   #newRow(node: number, owner: number, flags: number): number {
     const row = this.#edges.allocate();
@@ -426,7 +426,7 @@ export class ReferenceStore {
     this.#edges.free(row);
   }
 
-  // Coordinates.
+  // Methods for the coordinates of references.
 
   #nameLength(row: number): number {
     return this.#edges.get(row, EDGE_FLAGS) >>> EDGE_LENGTH_SHIFT;

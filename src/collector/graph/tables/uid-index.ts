@@ -8,8 +8,8 @@ const EMPTY = 0;
  * churning cluster leaves no tombstones behind. The words themselves are in the node table.
  *
  * An entry holds the node + 1 in its lower bits, as many as a place in the table has, and above them the lower bits of
- * the hash: so a probe that passes the entry of another uid need not read its words, which would be a miss in every cache. The place is
- * taken from the upper bits of the hash.
+ * the hash: so a probe that meets the entry of another uid does not have to read the words of that uid, which are in no CPU cache. The
+ * place is taken from the upper bits of the hash.
  *
  * Doubling at a million nodes takes about ten milliseconds and is the longest single step of the graph; the load stays
  * between 5/16 and 5/8. Everybody can choose the uids of owner references, so the hash is seeded.
