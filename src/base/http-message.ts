@@ -38,7 +38,7 @@ export interface HttpRequest {
    * request.
    */
   readonly remote?: boolean;
-  /** The caller's identity from its client certificate; `refused` for an invalid one, which differs from none. */
+  /** The caller's identity from its client certificate. `refused` if the certificate is invalid; undefined without one. */
   readonly peer?: PeerSubject | 'refused' | undefined;
 }
 

@@ -9,7 +9,7 @@ import {
 } from './rate-limiters.ts';
 import { RateLimitingQueue } from './rate-limiting-queue.ts';
 
-/** Takes everything that is ready, fails all of it, and is done with it. */
+/** Takes all ready items, counts a failure of each, and ends the work on them. */
 function failAll(queue: RateLimitingQueue<string>): void {
   const taken: string[] = [];
   for (let got = queue.tryGet(); got !== undefined && !got.shutdown; got = queue.tryGet()) taken.push(got.item);

@@ -10,7 +10,7 @@ export interface Random {
   /** Version 4, lower case. */
   uuid(): string;
   bytes(n: number): Uint8Array;
-  /** One of a non-empty list. */
+  /** A random element of a non-empty list. */
   pick<T>(xs: readonly T[]): T;
 }
 

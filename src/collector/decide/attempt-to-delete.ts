@@ -104,7 +104,7 @@ function decideWith(facts: Facts, { node, mapping, target, live }: Case): Step {
       { action: 'removeReferences', target, identity, ...referencesToRemove(facts, classes, live) },
     ]);
   }
-  // If there is any other owner, it decides as if these references did not exist (LIFE-560).
+  // Any other owner decides, as if these references did not exist (LIFE-560).
   if (facts.owners.every(({ orphaned }, i) => orphaned === true && classes[i] === 'dangling')) {
     if (live === undefined) return { need: 'latest', target };
     const owners = [...new Set(facts.owners.map(({ reference }) => reference.uid))];

@@ -10,7 +10,7 @@ type TrustSource = Pick<FactSource, 'graph' | 'trust' | 'trusts'>;
 
 const NOTHING_RELEASED = { released: 'unasked', barrier: 'unasked', foundReleased: 'unasked' } as const;
 
-/** The beginning of a round; `triedBefore`: this owner's last one ended in a failure. O(dependents). */
+/** The beginning of a round. `triedBefore`: the last round of this owner failed. O(dependents). */
 export function beginOrphanRound(
   source: TrustSource,
   uid: Uid,

@@ -79,7 +79,7 @@ export interface DropAbsentOwnerEffect {
   readonly reason: AbsenceReason;
 }
 
-/** A list lacked so many of a resource's known objects that it is not trusted until another list confirms it. */
+/** A list lacked so many known objects of its resource that it is not trusted until another list confirms it. */
 export interface HeldAbsencesEffect {
   readonly effect: 'heldAbsences';
   readonly resource: MonitoredResource;

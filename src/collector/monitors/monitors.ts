@@ -185,7 +185,7 @@ export class Monitors {
     const failed = this.#startAll(added);
     const { unstarted, stopped } = this.#restartAll(anew);
     this.#onChanged();
-    // A removed monitor may have been the only one that was not synced.
+    // All monitors may be synced now, because a removed one may have been the only one that was not.
     if (removing.length > 0) this.#tellSynced();
     await Promise.all(removing.map(({ monitor }) => monitor.stop()));
     await stopped;

@@ -18,7 +18,7 @@ interface Piece {
   readonly count: number;
 }
 
-/** The objects one behind the other. */
+/** The bytes of the objects, one after the other. */
 function piece(objects: readonly Uint8Array[]): Piece {
   const ranges = new Int32Array(objects.length * 2);
   let at = 0;

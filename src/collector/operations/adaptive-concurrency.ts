@@ -91,7 +91,7 @@ type Load = Pick<CallOutcome, 'outcome' | 'retryAfterMs'>;
 
 const answered: Load = { outcome: 'answered' };
 
-/** A 429 comes from the server's own fairness. A 503 counts as overload only if it says when to come back. */
+/** A 429 comes from the server's API Priority and Fairness. A 503 counts as overload only with `Retry-After`. */
 function loadOfAnswer({ status, headers }: HttpResponse): Load {
   const seconds = retryAfterSecondsOf(headers);
   if (status !== 429 && !(status === 503 && seconds !== undefined)) return answered;

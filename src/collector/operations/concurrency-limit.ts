@@ -38,12 +38,12 @@ const LEAST_WINDOW = 10;
 
 /**
  * Sets how many calls may be under way, by the load that the server's answers show (BETTER-19). A server that works on one request at a
- * time gets nearly as much done with eight calls as with twenty, but others then wait for twenty. The limit begins with a few, and stays
- * between one and the ceiling. Pure: the caller passes the times.
+ * time gets nearly as much done with eight calls as with twenty, but other clients then wait for twenty calls. The limit begins low, and
+ * stays between one and the ceiling. Pure: the caller passes the times.
  *
  * A round of answers that took at most twice the best time of their kind raises the limit, if all places were in use. The limit doubles
  * until a round took longer; then it rises by one. A round that took more than three times as long lowers it by a tenth, but not below the
- * few. A refusal (429, or 503 with `Retry-After`) or a timeout halves it.
+ * initial limit. A refusal (429, or 503 with `Retry-After`) or a timeout halves it.
  */
 export class ConcurrencyLimit {
   readonly #ceiling: number;

@@ -17,8 +17,8 @@ interface UnofferedEntry {
 }
 
 /**
- * The entries that match no served resource (COL-014). Left out are the default entries for Events, which nobody configured, and entries of
- * a group with an unread version, because nobody knows whether they match.
+ * The entries that match no served resource (COL-014). Leaves out the default entries for Events, which nobody configured, and entries of a
+ * group with an unread version, because nobody knows whether they match.
  */
 export function unofferedEntries(
   ignored: readonly GroupResourceName[],

@@ -16,7 +16,7 @@ type HoldEnd = 'confirmed' | 'refuted';
 interface Hold extends HeldAbsence {
   /** `held`: no absence is believed. `asked`: the next list confirms or refutes the absences. */
   readonly state: 'held' | 'asked';
-  /** The list that is ending now lacked too much again. */
+  /** The list that is ending now lacked too many objects again. */
   readonly again: boolean;
 }
 
@@ -46,14 +46,14 @@ export class HeldAbsences {
     return [...this.#holds.values()];
   }
 
-  /** How much the list that is ending now may lack. Undefined: every object that it lacks is taken as vanished, and is read. */
+  /** How many objects the list that is ending now may lack. Undefined: each object that it lacks counts as vanished, and is read. */
   limitOf(resource: MonitoredResource): VanishLimit | undefined {
     const hold = this.#holds.get(keyOf(resource));
     if (hold !== undefined) this.#holds.set(keyOf(resource), { ...hold, again: false });
     return hold?.state === 'asked' ? undefined : this.#limit;
   }
 
-  /** A list lacked more than its limit. `goesOn`: the list before it did too. */
+  /** A list lacked more objects than its limit. `goesOn`: the list before it did too. */
   begin(absence: HeldAbsence): 'begins' | 'goesOn' {
     const key = keyOf(absence.resource);
     const before = this.#holds.get(key);
@@ -68,8 +68,8 @@ export class HeldAbsences {
   }
 
   /**
-   * A list of the resource has ended, after {@link HeldAbsences.begin} if it lacked too much. Returns how a hold ended, or undefined if
-   * none did.
+   * A list of the resource has ended, after {@link HeldAbsences.begin} if it lacked too many objects. Returns how a hold ended, or
+   * undefined if none did.
    */
   listed(resource: MonitoredResource): HoldEnd | undefined {
     const hold = this.#holds.get(keyOf(resource));
@@ -83,7 +83,7 @@ export class HeldAbsences {
     this.#holds.delete(keyOf(resource));
   }
 
-  /** Whether no absence of an object of this kind is believed. */
+  /** True if no absence of an object of this kind is believed. */
   holds(apiVersion: string, kind: string): boolean {
     if (this.#holds.size === 0) return false;
     return this.all.some(({ resource }) => resource.kind === kind && resource.apiVersion === apiVersion);

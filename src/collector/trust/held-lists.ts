@@ -21,7 +21,7 @@ interface HeldListsOptions {
   };
 }
 
-/** A list that lacked too much is repeated after this time, ms. */
+/** Time after which a list that lacked too many objects is repeated, ms. */
 const CONFIRM_MS = 10_000;
 
 /** Handles lists that lacked more objects than one list can prove: holds their absences, warns, and has the lists repeated. */
@@ -47,7 +47,7 @@ export class HeldLists {
     return this.#options.absences.size === 0 && this.#relists.size === 0;
   }
 
-  /** A list lacked too much. Its absences are not believed until a second list, a while later, lacks the same objects. */
+  /** A list lacked too many objects. Its absences are not believed until a second list, a while later, lacks the same objects. */
   readonly held = ({ resource, missing, known }: HeldAbsencesEffect): void => {
     if (this.#options.absences.begin({ resource, missing, known }) === 'goesOn') return;
     const { logger, recorder } = this.#options;

@@ -43,7 +43,7 @@ export class Trust {
   readonly #events: AwaitedEvents;
   readonly #unanswered: UnansweredKeys;
   readonly #resets = new ResetScopes();
-  /** Absences from lists that lacked too much. */
+  /** Absences from lists that lacked too many objects. */
   readonly absences: HeldAbsences;
   /** The state of the watches. */
   readonly kinds: WatchedKinds;

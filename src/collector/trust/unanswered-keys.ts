@@ -6,7 +6,7 @@ export interface KeysInQueue {
   inWork(): Iterable<WorkKey>;
 }
 
-/** Keys are not swept while there are fewer than this. */
+/** Minimum number of keys for a sweep. */
 const LEAST_SWEPT = 1000;
 
 /**

@@ -21,7 +21,7 @@ export interface ObservedObject {
   readonly name: string;
   /** Empty for cluster-scoped objects. */
   readonly namespace: string;
-  /** The version as the server wrote it. Only decimal numbers below 2^53 are kept; others forbid the shortcut of BETTER-9. */
+  /** The version as the server wrote it. Only decimal numbers below 2^53 are kept; other versions prevent the shortcut of BETTER-9. */
   readonly resourceVersion: string;
   readonly ownerReferences: readonly OwnerReference[];
   /** `deletionTimestamp` is set. */

@@ -271,7 +271,7 @@ export class PersistentVolumeController implements Service {
     return this.#write(VOLUMES, { ...volume, status }, signal, 'status');
   }
 
-  /** It has the resource version on which the decision rests, so that it overwrites nothing unseen. */
+  /** Writes at the resource version on which the decision rests, so that no unseen change is overwritten. */
   #write<T extends KubeObject>(
     gvr: GroupVersionResource,
     object: T,

@@ -76,7 +76,7 @@ export interface ExploreOptions {
   readonly watches?: 'free' | 'inOrder';
   /** Reads and writes of one key are separate steps, between which anything else may happen. */
   readonly steps: 'fine' | 'coarse';
-  /** More states than this are a mistake in the scenario. */
+  /** Maximum number of states; more of them mean a mistake in the scenario. */
   readonly bound?: number;
 }
 
