@@ -15,7 +15,7 @@ import type { ControllerName, FixedControllerName } from './controller-names.ts'
 
 export interface ControllersOptions {
   readonly selected: ReadonlySet<ControllerName>;
-  /** Each controller uses it with its own User-Agent. */
+  /** The client of all controllers; each controller uses it with its own User-Agent. */
   readonly client: RestClient;
   readonly clock: Clock;
   /** A controller's source of randomness, by the controller's name. */

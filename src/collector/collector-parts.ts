@@ -155,7 +155,7 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     outages,
     resourceSync: () => resourceSync,
   });
-  // All monitors share one reader. Its columns hold only the last object read, which is enough because `apply` reads them at once.
+  // All monitors share one reader. Its columns hold only the last object read, which is enough because `apply` reads them immediately.
   const reader = new ObjectReader(graph);
   const terminating = new TerminatingObjects(graph, clock);
   const { cascades, reports } = terminatingLog(options, { graph, gate, terminating });

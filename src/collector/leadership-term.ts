@@ -22,7 +22,7 @@ interface LeadershipTermOptions {
   readonly writes: 'allowed' | 'withheld';
   /** Whether the workers have been started. */
   readonly started: () => boolean;
-  /** One for each queue. */
+  /** One backlog for each queue. */
   readonly backlogs: readonly Backlog[];
 }
 

@@ -55,7 +55,7 @@ export interface WorkerParts {
 const FAILURE_LINES = { burst: 20, everyMs: 5000 } as const;
 
 interface StartedWorkers {
-  /** One for each queue. */
+  /** One pool for each queue. */
   readonly pools: readonly WorkerPool[];
   /** Settle when the workers have ended. */
   readonly running: readonly Promise<void>[];

@@ -464,7 +464,7 @@ export class TestCluster implements AsyncDisposable {
     await store.close();
   }
 
-  /** A worker may sleep on a clock that stands still. */
+  /** Moves the clock while it waits, because a worker may sleep on a clock that stands still. */
   async #ended(work: Promise<unknown>): Promise<void> {
     const { clock } = this.#parts;
     const state = { over: false };

@@ -148,7 +148,7 @@ describe('Queue', () => {
     expect(queue.tryGet()).toEqual({ item: 'a', shutdown: false });
     queue.add('a');
     expect(queue.dropWaiting((item) => item === 'a' || item === 'b' || item === 'd')).toBe(2);
-    // There is room again.
+    // The queue has room again.
     queue.add('d');
     queue.add('f');
     queue.done('a');

@@ -170,7 +170,7 @@ export class Queue<T extends QueueKey> {
     if (this.#work.size > 0) this.noteWakeUpOf(this.#keys.find(item));
   }
 
-  /** The same by its handle, or -1. */
+  /** Does the same by the handle of the item, or -1 for an unknown item. */
   protected noteWakeUpOf(handle: KeyHandle): void {
     const work = this.#work.get(handle);
     if (work !== undefined) work.woken = true;
@@ -181,7 +181,7 @@ export class Queue<T extends QueueKey> {
     for (const handle of this.#work.keys()) yield this.#keys.keyOf(handle);
   }
 
-  /** The same for all items in work except these. */
+  /** Records that all items in work were woken, except these. */
   protected noteWakeUps(but: (item: T) => boolean): void {
     for (const [handle, work] of this.#work) if (!but(this.#keys.keyOf(handle))) work.woken = true;
   }

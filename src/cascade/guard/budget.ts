@@ -15,7 +15,7 @@ export interface GuardBudget {
   readonly perDeleteOf?: Readonly<Record<string, number>>;
   /** Objects of all requests within an hour, as far as this process has allowed them. */
   readonly perHour?: number;
-  /** The same by resource. */
+  /** Objects of all requests within an hour, by resource. */
   readonly perHourOf?: Readonly<Record<string, number>>;
 }
 

@@ -132,7 +132,9 @@ export function protectionPolicy({ exemptUsers, exemptGroups }: PolicyOptions): 
   return [policy, binding];
 }
 
-/** The same policy for a folder of manifest-based admission: with names as these require, and not changeable through the API (CAS-075). */
+/**
+ * The same policy for a folder of manifest-based admission, with the names that such a folder requires. The API cannot change it (CAS-075).
+ */
 export function staticPolicy(options: PolicyOptions): readonly [object, object] {
   const name = `${NAME}${STATIC_SUFFIX}`;
   const [policy, binding] = protectionPolicy(options) as readonly [

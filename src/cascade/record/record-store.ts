@@ -306,7 +306,7 @@ export class RecordStore implements RecordWriter {
     });
     if (present !== undefined) return parseKey(present, path);
     const text = `${Buffer.from(this.#random.bytes(KEY_BYTES)).toString('hex')}\n`;
-    // It is written to a temporary file and linked only if no other process was faster, because two writers must not use two keys.
+    // The key is written to a temporary file and linked only if no other process was faster, because two writers must not use two keys.
     const temporary = join(this.#folder, `.${KEY}-${Buffer.from(this.#random.bytes(8)).toString('hex')}`);
     try {
       await this.#writeDurably(temporary, text);

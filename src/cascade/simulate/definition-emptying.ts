@@ -81,7 +81,7 @@ export class DefinitionEmptying implements SimulatedController {
     for (const uid of uids) {
       if (this.#server.removed.has(uid)) continue;
       const trail = this.#trails.of(uid, 'definition');
-      // Only once: it then waits for the holders of the rest, and does not delete again.
+      // Each object is deleted only once. The definition then waits for the programs that hold it.
       if (trail.cause === undefined) {
         trail.cause = 'definitionDeleted';
         this.#server.delete(uid, {});

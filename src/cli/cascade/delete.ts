@@ -173,7 +173,7 @@ interface Awaiting {
   readonly store: RecordStore;
   readonly id: string;
   readonly terminal: Terminal;
-  /** One for the waves and the wait after them; monotonic milliseconds. */
+  /** The deadline of the waves and the wait after them, in monotonic milliseconds. */
   readonly deadline: number | undefined;
   readonly signal: AbortSignal;
 }

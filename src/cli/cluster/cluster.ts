@@ -158,7 +158,7 @@ export class Cluster {
           );
     const { identity } = prepared;
     const kept = prepared.keep();
-    // It is awaited below; until then a rejection must not be unhandled.
+    // Handles a rejection that comes before the promise is awaited below.
     kept.catch(() => undefined);
     let httpServer: HttpServer | undefined;
     const collector: RunningCollector = { running: undefined };

@@ -40,7 +40,7 @@ export class LedControllers implements Service {
     });
   }
 
-  /** It must be checked directly before each write of a controller. */
+  /** True while this server leads. Check this directly before each write of a controller. */
   get mayWrite(): boolean {
     return this.#elector.leading;
   }

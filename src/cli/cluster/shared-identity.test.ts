@@ -35,7 +35,7 @@ describe('the identity of several servers', () => {
         true,
       );
     }
-    // Each has a certificate of its own, for its own address, and keeps it to itself.
+    // Each server has a certificate for its own address, and keeps it to itself.
     expect(new Set(identities.map(({ serving }) => serving.keyPem)).size).toBe(5);
     expect(identities.map(({ serving }, i) => new X509Certificate(serving.certPem).checkIP(`10.0.0.${i}`))).toEqual(
       Array.from({ length: 5 }, (_, i) => `10.0.0.${i}`),

@@ -34,7 +34,7 @@ export function explainDecision({ uid, identity, queuedFor, verdict, reason, dec
   };
 }
 
-/** Only for a write: true if this write changed the object. */
+/** True if this action is a write that changed the object. */
 function tookPlace({ answered, withheld }: ActionResult): boolean {
   return withheld !== true && (answered === undefined || tookEffect(answered));
 }

@@ -37,7 +37,7 @@ export class Leadership {
     });
   }
 
-  /** It must be checked directly before each write. */
+  /** True while this process may write. Check this directly before each write. */
   get mayWrite(): boolean {
     return this.#allowed && this.#acting && (this.#options.elector?.leading ?? true);
   }

@@ -51,7 +51,7 @@ function unseen(sighting: Sighting | undefined, monotonic: number): Sighting | u
   return { ...sighting, observed: { ...sighting.observed, observedAt: monotonic } };
 }
 
-/** Decides whether the other one runs by observed changes of the lease, never by the times in it. */
+/** Decides whether the other collector runs by observed changes of the lease, never by the times in the lease. */
 function judgeOther({ observed, renewedOnce }: Sighting, monotonic: number): OtherCollector {
   if (observed === undefined) {
     return { runs: 'unknown', why: 'noLease', holder: '', detail: 'a collector without leader election has no lease' };

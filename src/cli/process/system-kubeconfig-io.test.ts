@@ -29,7 +29,7 @@ function sh(script: string) {
   return runProgram({ command: '/bin/sh', args: ['-c', script], env, timeoutMs: 100 }, clock);
 }
 
-/** None before the shell has started its program. */
+/** Empty before the shell has started its program. */
 function written(): number[] {
   try {
     const text = readFileSync(join(directory, 'pids'), 'utf8');

@@ -59,7 +59,7 @@ type Budget<Key> =
 const MINUTE_MS = 60_000;
 /** Maximum number of causes that are counted. Beyond it, a cause is forgotten, and counts from zero when it appears again. */
 const MOST_CAUSES = 10_000;
-/** This many tripped causes trip the overall limit. */
+/** Number of tripped causes that trips the overall limit. */
 const MOST_TRIPPED = 1000;
 /**
  * Maximum number of deleted objects whose cause is remembered. When such an object is forgotten, it counts as the cause for its dependents.

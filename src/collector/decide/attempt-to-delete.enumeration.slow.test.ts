@@ -12,7 +12,7 @@ interface Owner {
   readonly scope: 'namespaced' | 'cluster' | 'unmapped';
   readonly knownAbsent?: true;
   readonly inGraph?: true;
-  /** It went, or is about to go, with policy Orphan (LIFE-560). */
+  /** The owner was deleted, or is about to be deleted, with policy Orphan (LIFE-560). */
   readonly orphaned?: true;
 }
 

@@ -101,8 +101,8 @@ function withoutStale(latest: LatestAnswer, { shown, identity, resourceVersion =
 function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, endAccepted }: Round): NodeFacts {
   const { id, identity, state, beingDeleted, deletingDependents, resourceVersion } = node;
   const { foregroundFinalizer, orphanFinalizer, otherFinalizers } = node;
-  // Each decision uses either these or `dependents`. Each is computed only in its own branch, because it may cost a walk over all
-  // dependents.
+  // Each decision uses either the blocking dependents or `dependents`. Each is computed only in its own branch, because it may cost a walk
+  // over all dependents.
   const blocking = deletingDependents ? source.graph.blockingDependents(id) : { count: 0, lastAddition: 0 };
   const mapping = source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(id));
   return {

@@ -1,8 +1,8 @@
 import type { Graph, NodeId } from '../graph/graph.ts';
 
 /**
- * Maximum number of references visited, up or down, before the search stops and answers no. A longer cycle is not worth a stall of
- * milliseconds.
+ * Maximum number of references visited, up or down, before the search stops and answers no. Longer cycles are not searched for, because
+ * that would block the event loop for milliseconds.
  */
 const WAITING_CYCLE_SEARCH_BOUND = 100_000;
 /** The number of references visited in one direction before the other one is tried, and the factor by which it grows each time. */

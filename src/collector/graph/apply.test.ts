@@ -885,7 +885,7 @@ describe('lists and vanished resources', () => {
       expect.objectContaining({ uid: 'o' }),
     );
     expect(graph.node('o')?.state).toBe('observed');
-    // The next one is late as well, though this resource has the object by now.
+    // The next version is older too, although this resource has the object by now.
     expect(applied(graph, observed(standbyPods, { uid: 'o', resourceVersion: '115' })).outcome).toBe('unchanged');
     expect(graph.node('o')).toMatchObject({ beingDeleted: true, deletingDependents: true, resourceVersion: '120' });
     expect(applied(graph, observed(standbyPods, { uid: 'o', resourceVersion: '130' })).outcome).toBe('wentBack');

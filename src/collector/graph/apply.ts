@@ -95,7 +95,7 @@ function observe(
   hash.of(columns);
   let node = nodes.findObject(columns);
   if (node === NONE) {
-    // This runs before any change, because it may throw. A reference that the object already had is known.
+    // Runs before any change, because it may throw. References that the previous object already had are known.
     if (!graph.sibling.hasSameReference(hash)) columns.readOwners();
     node = nodes.createObserved(columns, kind);
     remember(graph, node, columns, mark);
@@ -426,7 +426,7 @@ function finishList(graph: OwnershipGraph, { resource, limit }: ListFinishedEven
     effects.push({ effect: 'heldAbsences', resource, missing: missing.length, known });
     return 'unchanged';
   }
-  // This comes first, so that no node is kept because of another that is removed.
+  // Chosen before any removal, so that a removal does not change which nodes are kept.
   const unproven = missing.filter((node) => needsProof(graph, node));
   const kept = new Set(unproven);
   for (const node of missing) if (!kept.has(node)) removeNode(graph, node, effects);

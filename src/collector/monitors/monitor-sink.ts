@@ -92,7 +92,7 @@ export class MonitorSink implements ReflectorSink {
     tell(CHANGED);
   }
 
-  /** The objects that it showed are valid and were applied; the next enumeration starts again. */
+  /** The objects of the interrupted enumeration are valid and were applied. The next enumeration starts again. */
   replaceAbort(): void {
     this.#enumerating = false;
   }

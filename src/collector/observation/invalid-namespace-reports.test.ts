@@ -78,7 +78,7 @@ describe('COL-143 references across namespaces', () => {
 
   it('are reported in the words that hold at that time, once for a dependent and an owner', () => {
     happens(stray('a'), stray('a', ref('o', { name: 'x' })), observed(pods, { uid: 'p', namespace: 'elsewhere' }));
-    // Only the first reference that is wrong is reported at a linking.
+    // When references are linked, only the first wrong one is reported.
     happens(stray('a', ref('p'), ref('o', { name: 'y' })));
     reports.beginTerm();
     expect(waiting.messages).toEqual([

@@ -9,7 +9,7 @@ import { answerOf, type WriteAnswer } from './write-answer.ts';
 interface DeleteRequest {
   readonly target: Target;
   readonly policy: PropagationPolicy;
-  /** Both are always given: because of the version, the delete fails if the references have changed (COL-150, designs/0009). */
+  /** Uid and version are always given: because of the version, the delete fails if the references have changed (COL-150, designs/0009). */
   readonly preconditions: { readonly uid: string; readonly resourceVersion: string };
 }
 

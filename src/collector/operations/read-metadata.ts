@@ -48,7 +48,7 @@ export async function readMetadata(context: CallContext, target: Target, notOlde
       signal,
     });
     const live = liveObjectOf(object?.metadata ?? {});
-    // Without this check a page of a proxy would read as an object with another uid, and so prove the absence of ours.
+    // Without this check, a page of a proxy would look like an object with another uid, and so prove that our object is absent.
     if (live.uid === '' || live.name !== target.name) throw new NoObjectError(target);
     return { state: 'found', target, object: live };
   } catch (error) {

@@ -2,7 +2,7 @@ import { Lru } from '../../base/collections/lru.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Uid } from '../types/identity.ts';
 
-/** The same number as accepted deletions. */
+/** Maximum number of remembered objects, equal to that of accepted deletions. */
 const CAPACITY = 4096;
 
 /**

@@ -38,7 +38,7 @@ export interface ObservedEvent {
 
 /**
  * The same event without objects and strings: the result of the metadata reader, as words and byte ranges. The columns are read during
- * `apply` only; the caller may reuse them at once.
+ * `apply` only; the caller may reuse them afterwards.
  */
 interface ObservedColumnsEvent {
   readonly type: 'observedColumns';
@@ -55,7 +55,7 @@ export interface DeletedEvent {
   readonly namespace: string;
 }
 
-/** The same from the columns; only the uid, name and namespace are read. */
+/** The same event as columns. Only the uid, name and namespace are read. */
 interface DeletedColumnsEvent {
   readonly type: 'deletedColumns';
   readonly resource: MonitoredResource;

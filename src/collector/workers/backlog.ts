@@ -2,7 +2,7 @@ import type { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import type { Graph } from '../graph/graph.ts';
 import { parseWorkKey, type WorkKey } from '../queues/work-key.ts';
 
-/** This many keys may pile up in addition to those that were needed at the last sweep. */
+/** Number of keys that may wait in addition to those that were needed at the last sweep. */
 const SLACK = 1000;
 
 /**

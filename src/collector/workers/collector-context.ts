@@ -57,7 +57,7 @@ export interface CollectorContext extends DeleteContext {
   readonly onQueued: OnQueued;
   /** Why the key that was just taken was last queued; undefined for a key that is tried again. */
   readonly whyQueued: (key: WorkKey) => QueueReason | undefined;
-  /** This many late references of this object to orphaned owners were removed (LIFE-560). */
+  /** Called with the number of late references of this object to orphaned owners that were removed (LIFE-560). */
   readonly onReleasedLate: (dependent: Identity, references: number) => void;
   /** Called with every decision after it was carried out. */
   readonly onDecision?: (decision: CarriedOut) => void;

@@ -70,7 +70,7 @@ const bounded = (plan: DaemonPlan): DaemonPlan => ({
   delete: plan.delete.slice(0, BURST),
 });
 
-/** All pods of a node but the oldest. During a surge, a pod of the current revision may stay beside an old available one. */
+/** All pods of a node except the oldest. During a surge, a pod of the current revision may stay beside an old available one. */
 function surplus({ set, hash, now }: DaemonFacts, running: readonly Pod[]): Pod[] {
   if (running.length <= 1) return [];
   const oldest = running.toSorted(byAssignmentAndAge);

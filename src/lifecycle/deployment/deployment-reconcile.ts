@@ -191,7 +191,7 @@ class Planner {
     return active(this.#facts.all).some((each) => (desiredAnnotation(each) ?? desired) !== desired);
   }
 
-  /** Also if the size stays, because the annotations of a ReplicaSet record the requested number. */
+  /** Writes also if the size stays, because the annotations of a ReplicaSet record the requested number. */
   #resize({ replicaSet, replicas }: Resize): void {
     const base = this.#changes.get(replicaSet)?.replicaSet ?? replicaSet;
     const changed = withReplicas(base, replicas, this.#facts.deployment);

@@ -60,7 +60,7 @@ export class EndpointsController implements RunningService {
         },
         deleted: podChanged,
       }),
-      // Also at start, because the Service may have been deleted while no controller ran.
+      // Runs at start too, because the Service may have been deleted while no controller ran.
       this.#endpoints.addHandler({ added: changed, updated: (_, endpoints) => changed(endpoints), deleted: changed }),
     ];
     await this.#loop.run(signal);

@@ -102,7 +102,7 @@ function isLike(there: EndpointSlice, slice: EndpointSlice): boolean {
   );
 }
 
-/** One for each set of ports and a hundred endpoints, and an empty one for a Service without pods. */
+/** One slice for each set of ports and each hundred endpoints; one empty slice for a Service without pods. */
 function wantedSlices(service: Service, pods: readonly Pod[], nodeOf: SliceFacts['nodeOf']): EndpointSlice[] {
   const groups = new Map<string, { ports: SlicePort[]; endpoints: Endpoint[] }>();
   for (const pod of pods.filter(hasAddress).toSorted(byName)) {

@@ -31,13 +31,13 @@ export type ContentOutcome =
       readonly podEstimateSeconds: number;
       readonly failure?: string;
     }
-  /** It could not be listed, so its objects may still exist. */
+  /** The resource could not be listed, so its objects may still exist. */
   | { readonly state: 'unknown'; readonly failure: string };
 
 interface NamespaceContentOptions {
   readonly client: RestClient;
   readonly logger: Logger;
-  /** The same as in `kit/deletion-counter.ts`. */
+  /** The counter of `kit/deletion-counter.ts`. */
   readonly deletions: Counter;
   readonly namespace: string;
   readonly secondsSinceDeletion: number;

@@ -151,7 +151,7 @@ interface ConditionRule {
   message(report: PassReport): string | undefined;
 }
 
-/** All five are present after the first pass (LIFE-445). */
+/** All five conditions are present after the first pass (LIFE-445). */
 const conditionRules: readonly ConditionRule[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',

@@ -31,7 +31,7 @@ export interface NodeHealthSettings {
   readonly monitorPeriodMs?: number;
   /** Silence after which a node becomes Unknown; 50 s. */
   readonly gracePeriodMs?: number;
-  /** The same for a node that never reported; 60 s. */
+  /** Silence after which a node that never reported becomes Unknown; 60 s. */
   readonly startupGracePeriodMs?: number;
 }
 

@@ -15,7 +15,7 @@ export function ownerSelector(owner: KubeObject): LabelSelector | 'invalid' {
   return compiledOnce(owner, (selector) => labelSelectorFromObject(selector as LabelSelectorObject | undefined));
 }
 
-/** The same for a kind whose selector is a plain map, such as ReplicationController. */
+/** The selector of a kind that has a plain map as selector, such as ReplicationController. */
 export function ownerMapSelector(owner: KubeObject): LabelSelector | 'invalid' {
   return compiledOnce(owner, (selector) => labelSelectorFromSet(selector as Labels | undefined));
 }

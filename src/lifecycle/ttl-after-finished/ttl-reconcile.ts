@@ -37,7 +37,7 @@ export function decideJobTtl(job: FinishedJob | undefined, now: number): TtlDeci
   return decideAt(at + ttl * 1000, now);
 }
 
-/** The same for a pod with the annotation; pods of Jobs belong to the Job (LIFE-067). */
+/** Decides whether the TTL of a pod with the annotation has expired; pods of Jobs belong to the Job (LIFE-067). */
 export function decidePodTtl(pod: Pod | undefined, now: number): TtlDecision {
   if (pod === undefined) return { verdict: 'nothing', reason: 'gone' };
   const { deletionTimestamp, annotations = {}, ownerReferences = [], creationTimestamp } = pod.metadata ?? {};

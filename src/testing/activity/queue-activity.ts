@@ -32,7 +32,7 @@ export interface DelayedKeys {
 export class QueueActivity implements Metrics {
   readonly #queues = new Map<string, { ready: number; working: number }>();
   readonly #delays = new Map<string, { queue: string; reason: string; keys: number; seconds: number }>();
-  /** One for each gauge of each loop. */
+  /** One function for each gauge of each loop. */
   readonly #collects: (() => void)[] = [];
 
   /** Busy queues at this moment, by name. */

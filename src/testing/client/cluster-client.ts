@@ -171,7 +171,7 @@ export class ClusterClient {
     return this.#note(await this.rest.update<Answered<T>>(this.#path(object, options.subresource), object, { query }));
   }
 
-  /** The same for the status alone; the rest of the object is ignored. */
+  /** Replaces the status alone; the rest of the object is ignored. */
   async updateStatus<T extends ApiObject>(object: T, options: WriteOptions = {}): Promise<Answered<T>> {
     const query = this.#query('updateStatus', options);
     return this.#note(await this.rest.update<Answered<T>>(this.#path(object, 'status'), object, { query }));
@@ -188,7 +188,7 @@ export class ClusterClient {
     return this.#patch<T>(this.#path(subject, options.subresource), { type, body }, query);
   }
 
-  /** The same for the status alone: `patchStatus(shop, { status: { phase: 'Ready' } })`. */
+  /** Patches the status alone: `patchStatus(shop, { status: { phase: 'Ready' } })`. */
   async patchStatus<T extends ApiObject = KubeObject>(
     subject: Subject,
     body: unknown,

@@ -1,7 +1,7 @@
 import { ownerKey } from './owner-key.ts';
 import type { SeedObject } from './seed-object.ts';
 
-/** One for each occurrence of an object. */
+/** One entry for each occurrence of an object. */
 interface Place {
   readonly object: SeedObject;
   taken: boolean;
@@ -22,7 +22,7 @@ export function creationOrder(objects: readonly SeedObject[]): SeedObject[] {
   const order: SeedObject[] = [];
   const put = (place: Place, early: boolean): void => {
     if (place.taken) return;
-    // It is marked before its prerequisites, which may need it in turn; the server refuses such a cycle on creation.
+    // The object is marked before its prerequisites, which may need it in turn; the server refuses such a cycle on creation.
     place.taken = true;
     if (early || rank(place.object) < 2) for (const needed of needs(place.object)) put(needed, true);
     order.push(place.object);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** The file name extensions of kubectl. */
 const ENDINGS = /\.(?:ya?ml|json)$/;
 
-/** One file, read. */
+/** A file that was read. */
 export interface ManifestFile {
   readonly path: string;
   readonly text: string;

@@ -1,6 +1,6 @@
 import type { ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 
-/** Without a uid it means an owner that precedes it. */
+/** An owner reference. Without a uid it means an owner that precedes the object. */
 export type SeedOwner = Omit<OwnerReference, 'uid'> & Partial<Pick<OwnerReference, 'uid'>>;
 
 /** An object to create, in the form in which a test writes it. */

@@ -14,7 +14,7 @@ import type { SeedObject, SeedOwner } from './seed-object.ts';
  * of them.
  */
 export type ObjectSource = SeedObject | ApiObject | string | URL;
-/** One or several. */
+/** One source or several. */
 export type ObjectSources = ObjectSource | readonly ObjectSource[];
 
 /** An object that cannot be created at the start of a cluster. */
