@@ -27,8 +27,8 @@ export function inProcessClient(
 }
 
 /**
- * A client of the API server in this process whose requests are those of a user: the server authorizes, admits and audits each of them so. It
- * sends them as an administrator who impersonates the user.
+ * A client of the API server in this process for the requests of a user: the server authorizes, admits and audits each request as one of
+ * the user. The client sends them as an administrator who impersonates the user.
  */
 export function clientOfUser(
   handler: HttpHandler,

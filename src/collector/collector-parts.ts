@@ -39,7 +39,7 @@ import type { GraphEvent } from './types/event.ts';
 /** Name of the component in Events (COL-144). */
 const COMPONENT = 'garbage-collector-controller';
 /**
- * Maximum number of concurrent calls: this many for each worker of one queue. It is at least the second number, for owners with many
+ * Maximum number of concurrent calls: the first number for each worker of one queue, but at least the second number, for owners with many
  * dependents.
  */
 const CALLS_A_SYNC = 4;

@@ -22,7 +22,7 @@ export class TurnBudget {
     this.#units = units;
   }
 
-  /** Undefined when the work may begin now; otherwise resolves in a turn in which it may. */
+  /** Undefined if the work may begin now; otherwise resolves in the turn in which it may begin. */
   spend(units = 1): Promise<void> | undefined {
     this.#awaitEndOfTurn();
     if (this.#waiting.length === 0 && this.#spent < this.#units) {

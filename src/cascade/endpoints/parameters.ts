@@ -3,7 +3,7 @@ import type { CascadePolicy } from '../documents/cascade-plan.ts';
 
 /** Parameters of the API server itself, which every path may have. */
 const COMMON: ReadonlySet<string> = new Set(['timeout', 'pretty']);
-/** Objects that one request names, at most. */
+/** Maximum number of objects that one request names. */
 const MOST_OBJECTS = 1000;
 
 const POLICIES: Readonly<Record<string, CascadePolicy>> = {

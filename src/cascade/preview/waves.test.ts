@@ -90,7 +90,7 @@ describe('waves', () => {
     const edges = fc.array(fc.tuple(fc.nat(9), fc.nat(9)), { maxLength: 20 });
     fc.assert(
       fc.property(edges, (pairs) => {
-        // Each points from a higher to a lower number, so there is no circle.
+        // Each dependency points from a higher to a lower number, so there is no circle.
         const wanted = pairs.filter(([a, b]) => a > b);
         const roots = Array.from({ length: 10 }, (_, i) =>
           root(`r${i}`, after(...wanted.filter(([a]) => a === i).map(([, b]) => `configmap/r${b}`))),

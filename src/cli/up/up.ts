@@ -70,7 +70,7 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
   const alsoReachedBy = servingNames(flags.tlsSan ?? []);
   const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
-  // A server without data on this machine and with its kubeconfig elsewhere leaves no directory behind.
+  // A server that keeps neither data nor its kubeconfig in the directory leaves no directory behind.
   const needsDirectory = flags.store === 'file' || flags.writeKubeconfig === undefined;
   const directory = needsDirectory ? await DataDirectory.open(resolve(flags.dataDir)) : undefined;
   const kubeconfigPath = resolve(flags.writeKubeconfig ?? directory?.file('kubeconfig') ?? 'kubeconfig');

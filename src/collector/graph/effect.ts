@@ -15,7 +15,7 @@ export type QueuedAs = 'virtual' | 'observed';
 export interface Enqueueing {
   readonly queue: 'attemptToDelete' | 'attemptToOrphan';
   readonly as: QueuedAs;
-  /** `rateLimited` uses the queue's back-off (COL-075); otherwise the key is queued at once. */
+  /** `rateLimited` uses the queue's back-off (COL-075); otherwise the key is queued immediately. */
   readonly delay: 'none' | 'rateLimited';
   readonly reason: QueueReason;
 }

@@ -69,7 +69,7 @@ export function replaceReferences(
   graph.compactNamesWhenDue();
 }
 
-/** References of one object, from this one on. */
+/** The references of one object from this reference on. */
 function byOwner({ references }: OwnershipGraph, first: Edge): Map<number, Edge[]> {
   const found = new Map<number, Edge[]>();
   for (let edge = first; edge !== NONE; edge = references.nextReference(edge)) {

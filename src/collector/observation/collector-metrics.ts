@@ -6,7 +6,7 @@ import type { AdaptiveConcurrency } from '../operations/adaptive-concurrency.ts'
 import type { Queues } from '../queues/queues.ts';
 import type { HeldAbsences } from '../trust/held-absences.ts';
 
-/** The counters of the collector, besides those of its queues (COL-190, BETTER-21). */
+/** The counters of the collector, in addition to those of its queues (COL-190, BETTER-21). */
 export interface CollectorMetrics {
   /** Errors of a pass of discovery: no resources, a resource that cannot be monitored, or no sync in time (COL-018, COL-022, COL-024). */
   readonly syncErrors: Counter;

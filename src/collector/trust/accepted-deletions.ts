@@ -2,9 +2,9 @@ import type { AcceptedEnd } from '../decide/gather-facts.ts';
 import type { Uid } from '../types/identity.ts';
 
 /**
- * Number of accepted writes that are remembered: at least the newest ones up to this number, and at most twice as many. In the fastest
- * cascade these are the writes of the last few tenths of a second. If a forgotten object is queued again, that costs one request. Two
- * halves cost less than an order of all writes, because each delete passes here.
+ * Number of newest accepted writes that are always remembered; at most twice as many are. In the fastest cascade these are the writes of
+ * the last few tenths of a second. If a forgotten object is queued again, that costs one request. Two halves cost less than an order of all
+ * writes, because each delete passes here.
  */
 const HALF = 2048;
 

@@ -75,7 +75,7 @@ export class Trust {
     return this.kinds.shows(apiVersion, kind);
   }
 
-  /** The epoch in which the absence of an owner of this apiVersion must have been proven while the graph does not answer for its kind. */
+  /** While the graph does not answer for its kind: the first epoch in which a proof that an owner of this apiVersion is absent counts. */
   provenSince(apiVersion: string): Epoch {
     return isServedByKubeApiserver(apiVersion) ? this.#epochOfAll : this.#epoch;
   }

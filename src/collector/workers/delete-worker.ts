@@ -168,7 +168,7 @@ export class DeleteWorker {
         round = { ...round, shortcut: 'spent', latest: { state: 'unasked' }, owners: NO_ANSWERS };
         continue;
       }
-      // A conflict counts as a failure when the last immediate retry has met it, or when no more work may begin (COL-215).
+      // A conflict counts as a failure if no immediate retry is left, or if no more work may begin (COL-215).
       const end =
         outcome.next === 'redecide' ? this.#failed(outcome.refused, outcome.answer, errand, 'deleteConflict') : outcome;
       const finished = this.#finish(about, step, { outcome: end, results });

@@ -13,7 +13,7 @@ import {
 
 type NewCondition = Pick<DeploymentCondition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** The conditions with this one, which replaces one of its type only if status or reason differ. `now` in epoch ms. */
+/** Adds a condition. It replaces the one of its type only if status or reason differ. `now` in epoch ms. */
 export function withDeploymentCondition(
   conditions: readonly DeploymentCondition[],
   { type, status, reason, message }: NewCondition,

@@ -45,7 +45,7 @@ type VolumeDecision =
       readonly reason: 'released';
       readonly plugin: DeleterChoice & { kind: 'deleter' };
     }
-  /** The claim's side completes the binding. */
+  /** The sync of the claim completes the binding. */
   | { readonly verdict: 'syncClaim'; readonly reason: 'bindingNotComplete'; readonly event?: VolumeEvent };
 
 /** The plug-in that deletes the storage of a volume. */
