@@ -25,12 +25,19 @@ describe('the flags of the lifecycle controllers', () => {
     });
     expect(lifecycleSettingsOf({}).nodeExistence).toBeUndefined();
     expect(lifecycleSettingsOf({ unusedClaims: 'off' }).unusedClaims).toBeUndefined();
+    expect(lifecycleSettingsOf({}).genericTtl).toBeUndefined();
+    expect(lifecycleSettingsOf({ genericTtl: true }).genericTtl).toEqual({ alsoKinds: [] });
+    const alsoKinds = ['namespaces', 'apiextensions.k8s.io/customresourcedefinitions'];
+    const genericTtlKinds = alsoKinds.join(', ');
+    expect(lifecycleSettingsOf({ genericTtl: true, genericTtlKinds }).genericTtl).toEqual({ alsoKinds });
   });
 
   it.each([
     [{ concurrentStatefulsetSyncs: '0' }, '--concurrent-statefulset-syncs'],
     [{ concurrentDaemonsetSyncs: 'many' }, '--concurrent-daemonset-syncs'],
     [{ pvclaimbinderSyncPeriod: '5' }, '--pvclaimbinder-sync-period'],
+    [{ genericTtl: true, genericTtlKinds: 'namespaces,pods' }, '--generic-ttl-kinds'],
+    [{ genericTtlKinds: 'namespaces' }, '--generic-ttl'],
     [{ unusedClaims: 'on' }, '--unused-claims'],
     [{ nodeHealth: 'maybe' }, '--node-health'],
     [{ nodeExistenceSource: 'aws' }, '--node-existence-source'],

@@ -2,6 +2,7 @@ import { asError } from '../../base/errors/thrown.ts';
 import { given } from '../../lifecycle/assembly/controller-entry.ts';
 import { type LifecycleSettings, SYNCED_KINDS } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import type { NodeExistenceSettings } from '../../lifecycle/node-existence/node-existence-controller.ts';
+import { EXCLUDED_RESOURCES } from '../../lifecycle/generic-ttl/generic-ttl-reconcile.ts';
 import { parseSource, type SourceSpec } from '../../lifecycle/node-existence/source-spec.ts';
 import type { NodeHealthSettings } from '../../lifecycle/node-lifecycle/node-lifecycle-controller.ts';
 import { CommandError } from '../process/command-error.ts';
@@ -21,6 +22,8 @@ export interface LifecycleFlags {
   readonly concurrentDaemonsetSyncs?: string;
   readonly concurrentResourceclaimSyncs?: string;
   readonly podTtl?: boolean;
+  readonly genericTtl?: boolean;
+  readonly genericTtlKinds?: string;
   readonly unusedClaims?: string;
   readonly simulatePods?: string;
   readonly simulateNodes?: string;
@@ -77,6 +80,7 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
     ...volumeSettings(flags),
     ...nodeSettings(flags),
     ...tokenSettings(flags),
+    ...ttlSettings(flags),
     ...cleanUpSettings(flags),
     ...namespaceSettings(flags),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
@@ -194,6 +198,23 @@ function tokenSettings({ legacyServiceAccountTokenCleanUpPeriod: text }: Lifecyc
   if (text === undefined) return {};
   const flag = '--legacy-service-account-token-clean-up-period';
   return { legacyTokenCleanUpPeriodMs: durationOf(flag, text, LONG_PERIOD) };
+}
+
+function ttlSettings({ genericTtl, genericTtlKinds = '' }: LifecycleFlags): LifecycleSettings {
+  const alsoKinds = genericTtlKinds
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const unknown = alsoKinds.find((name) => !EXCLUDED_RESOURCES.has(name));
+  if (unknown !== undefined) {
+    throw new CommandError(
+      `invalid --generic-ttl-kinds "${unknown}"`,
+      `Give some of ${[...EXCLUDED_RESOURCES].join(', ')}; all other kinds have a TTL anyway.`,
+    );
+  }
+  if (genericTtl === true) return { genericTtl: { alsoKinds } };
+  if (alsoKinds.length === 0) return {};
+  throw new CommandError('--generic-ttl-kinds does nothing without --generic-ttl', 'Give both, or neither.');
 }
 
 function sourceOf(text: string, absentAfterMs: number | undefined): SourceSpec {

@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 const named = (flag: string) => (option: { readonly flags: string }) => option.flags.split(/[ ,]+/).includes(flag);
 
 /** Each flag, a value, and the settings that it makes. */
-const table: readonly (readonly [string, string, object])[] = [
+const table: readonly (readonly [string, string | true, object])[] = [
   ['--terminated-pod-gc-threshold', '7', { terminatedPodThreshold: 7 }],
   ['--pod-gc-check-period', '5s', { podGc: { checkPeriodMs: 5000 } }],
   ['--pod-gc-quarantine', '1m', { podGc: { quarantineMs: 60_000 } }],
@@ -37,6 +37,8 @@ const table: readonly (readonly [string, string, object])[] = [
   ['--concurrent-daemonset-syncs', '7', { concurrentSyncs: { daemonset: 7 } }],
   ['--concurrent-resourceclaim-syncs', '7', { concurrentSyncs: { resourceclaim: 7 } }],
   ['--legacy-service-account-token-clean-up-period', '720h', { legacyTokenCleanUpPeriodMs: 720 * HOUR }],
+  ['--generic-ttl', true, { genericTtl: { alsoKinds: [] } }],
+  ['--pod-ttl', true, { podTtl: true }],
   ['--unused-claims', 'delete', { unusedClaims: 'delete' }],
 ];
 

@@ -122,6 +122,16 @@ export const lifecycleOptions: readonly LifecycleOption[] = [
     description: 'delete bare pods by their annotation pod.kubegc.io/ttl-after-finished',
   },
   {
+    key: 'genericTtl',
+    flags: '--generic-ttl',
+    description: 'delete objects of any kind by their annotations kubegc.io/ttl and kubegc.io/ttl-after-condition',
+  },
+  {
+    key: 'genericTtlKinds',
+    flags: '--generic-ttl-kinds <LIST>',
+    description: 'with --generic-ttl: kinds that are otherwise excluded, such as namespaces, separated by commas',
+  },
+  {
     key: 'pvclaimbinderSyncPeriod',
     flags: '--pvclaimbinder-sync-period <DURATION>',
     description: 'interval between attempts at volumes that failed (default: 15s)',

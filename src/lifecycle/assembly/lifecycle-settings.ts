@@ -21,6 +21,8 @@ export interface LifecycleSettings {
   readonly concurrentSyncs?: Readonly<Partial<Record<SyncedKind, number>>>;
   /** Deletes bare pods by their annotation `pod.kubegc.io/ttl-after-finished`. */
   readonly podTtl?: boolean;
+  /** Deletes objects of any kind by their annotations `kubegc.io/ttl` and `kubegc.io/ttl-after-condition`; `alsoKinds` are excluded otherwise. */
+  readonly genericTtl?: { readonly alsoKinds: readonly string[] };
   /** Writes the condition `Unused` of claims; `delete` also deletes claims that are unused for the time that they or their class state. */
   readonly unusedClaims?: 'report' | 'delete';
   readonly podGc?: PodGcTimes;

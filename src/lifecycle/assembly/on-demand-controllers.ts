@@ -31,19 +31,34 @@ export function selectOnDemand(selected: ReadonlySet<string>, settings: Lifecycl
     ...(settings.unusedClaims !== undefined && selected.has(CLAIM_PROTECTION)
       ? [unusedClaims(settings.unusedClaims)]
       : []),
+    ...(settings.genericTtl !== undefined && selected.has(TTL_CONTROLLER) ? [genericTtl(settings.genericTtl)] : []),
   ];
   return [...controllers, ...optional, ...simulators(settings)];
 }
 
+const TTL_CONTROLLER = 'ttl-after-finished-controller';
+
 /** Runs in addition to the same controller of Jobs, because every pod starts it. */
 const podTtl: OnDemandController = {
-  name: 'ttl-after-finished-controller',
+  name: TTL_CONTROLLER,
   wakes: [{ gvr: PODS }],
   load: async (context) => {
     const { TtlController } = await import('../ttl-after-finished/ttl-controller.ts');
     return new TtlController({ ...context, of: 'pods' });
   },
 };
+
+/** It starts at once, because an object of any kind may have a TTL. */
+function genericTtl({ alsoKinds }: NonNullable<LifecycleSettings['genericTtl']>): OnDemandController {
+  return {
+    name: TTL_CONTROLLER,
+    wakes: [],
+    load: async (context) => {
+      const { GenericTtlController } = await import('../generic-ttl/generic-ttl-controller.ts');
+      return new GenericTtlController({ ...context, alsoKinds });
+    },
+  };
+}
 
 /** Part of the protection of claims, which runs from the start; any claim wakes it. */
 const CLAIM_PROTECTION = 'persistentvolumeclaim-protection-controller';
