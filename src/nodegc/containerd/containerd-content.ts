@@ -67,6 +67,8 @@ export interface ContainerdContent extends ImageContent {
 const COMMITTED = 3;
 /** The namespace in which the CRI plugin keeps everything. */
 const NAMESPACE = { 'containerd-namespace': 'k8s.io' };
+/** A blob of more bytes is not read: configurations of images have a few KiB. */
+const CONFIGURATION_LIMIT = 4 << 20;
 /** Maximum number of concurrent requests for snapshot sizes. */
 const AT_ONCE = 16;
 
