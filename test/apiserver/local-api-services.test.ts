@@ -77,6 +77,26 @@ describe('APIServices of the group versions that this server serves itself', () 
     expect((await server.get(PATH)).json.items).toEqual(before);
   });
 
+  it('API-606 are the same for two servers on one store, which both keep them', async () => {
+    const other = await startTestServer({ store, localApiServices: 'listed' });
+    try {
+      const before = (await server.get(PATH)).json.items;
+      expect((await other.get(PATH)).json.items).toEqual(before);
+      await establish(server, definition());
+      await until('the definition has one', async () => await exists('v1.example.com'));
+      await server.delete(`${PATH}/v1.apps`);
+      await until('one of the servers restores it', async () => await exists('v1.apps'));
+      await server.delete(`${definitions}/widgets.example.com`);
+      await until('it is gone', async () => !(await exists('v1.example.com')));
+      await until('both agree', async () => {
+        const [ours, theirs] = [await server.get(PATH), await other.get(PATH)];
+        return ours.json.items.length === before.length && theirs.json.items.length === before.length;
+      });
+    } finally {
+      await other.server.stop();
+    }
+  });
+
   it('API-606 leave an APIService that names a Service to its user', async () => {
     const spec = {
       group: 'metrics.k8s.io',
