@@ -273,7 +273,7 @@ describe('a server that is restored while a round of orphaning waits for its tur
     for (let i = 0; i < 8; i++)
       expect(await rig.owners(secret, `d${i}`)).toEqual(`d${i}` === answered ? [] : ['owner']);
     // For the others the server got no request: there is nothing to report.
-    const told = rig.logger.lines.filter(({ message }) => message.includes('could not be orphaned'));
+    const told = rig.logger.lines.filter(({ message }) => message.includes('failed to orphan a dependent'));
     expect(told.map(({ level, fields }) => [level, fields['name']])).toEqual([['warn', lost]]);
     await rig.delete(configMap, 'owner', 'Orphan');
     await rig.rest();

@@ -382,7 +382,7 @@ const missing: readonly Missing[] = [
     rule: 0,
     verb: 'create',
     provoke: forget,
-    said: /the lease could not be taken .*cannot create resource "leases"/,
+    said: /failed to acquire or renew the lease, will retry .*cannot create resource "leases"/,
   },
   {
     path: 'roles',
@@ -390,14 +390,14 @@ const missing: readonly Missing[] = [
     verb: 'get',
     widest: narrow,
     provoke: nothing,
-    said: /the lease could not be taken .*cannot get resource "leases"/,
+    said: /failed to acquire or renew the lease, will retry .*cannot get resource "leases"/,
   },
   {
     path: 'roles',
     rule: 1,
     verb: 'update',
     provoke: nothing,
-    said: /the lease could not be taken .*cannot update resource "leases"/,
+    said: /failed to acquire or renew the lease, will retry .*cannot update resource "leases"/,
   },
   {
     path: 'roles',

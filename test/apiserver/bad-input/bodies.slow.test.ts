@@ -64,7 +64,7 @@ describe('bodies', () => {
         ['[]', 'array'],
         ['3', 'number'],
         ['"x"', 'string'],
-        ['true', 'boolean'],
+        ['true', 'bool'],
       ] as const
     ).map(([body, found]): Row => [
       body,
