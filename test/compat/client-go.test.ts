@@ -114,8 +114,8 @@ async function run(program: string, directory: string): Promise<Run> {
   const data = join(directory, 'data');
   const command = ['up', '--listen', listen, '--data-dir', data, '--write-kubeconfig', kubeconfig];
   const start = async (): Promise<KubegcProcess> => {
-    // The checks write the status of Deployments themselves.
-    const controllers = ['--controllers', '*,-deployment-controller,-replicaset-controller'];
+    // The checks write the status of Deployments and disruption budgets themselves.
+    const controllers = ['--controllers', '*,-deployment-controller,-replicaset-controller,-disruption-controller'];
     const started = new KubegcProcess([...command, '--authorization-mode', 'RBAC', ...controllers]);
     await started.ready();
     return started;
