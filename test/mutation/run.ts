@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -24,9 +24,17 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
     /** The tests have just passed without a fault: they are not run so again. */
     tested: { type: 'boolean', default: false },
+    /** Tries one fault in so many. The commit decides which, so that each commit tries others. */
+    'one-in': { type: 'string', default: '1' },
   },
 });
-const faults = readFaults().filter(({ name }) => values.only?.some((part) => name.includes(part)) ?? true);
+const oneIn = Number(values['one-in']);
+if (!Number.isInteger(oneIn) || oneIn < 1) throw new Error('--one-in takes an integer above 0');
+const first =
+  oneIn === 1 ? 0 : Number.parseInt(execFileSync('git', ['rev-parse', '--short=8', 'HEAD']).toString(), 16) % oneIn;
+const faults = readFaults()
+  .filter(({ name }) => values.only?.some((part) => name.includes(part)) ?? true)
+  .filter((_, index) => index % oneIn === first);
 if (faults.length === 0) throw new Error('no fault has such a name');
 
 // The test that found the fault the last time is tried first; a run that writes the page anew looks for the nearest test instead.
@@ -105,7 +113,10 @@ const results = judged
 const missed = results.filter(({ outcome }) => outcome.outcome !== 'found');
 if (values.write && missed.length === 0) {
   const before = await readFile(page, 'utf8');
-  await writeFile(page, values.only === undefined ? mutationPage(results) : updatedPage(before, results, readFaults()));
+  await writeFile(
+    page,
+    values.only === undefined && oneIn === 1 ? mutationPage(results) : updatedPage(before, results, readFaults()),
+  );
 }
 const minutes = ((Date.now() - started) / 60_000).toFixed(1);
 console.log(`\n${results.length - missed.length} of ${results.length} faults found, in ${minutes} min`);
