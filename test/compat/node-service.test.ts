@@ -88,6 +88,8 @@ describe('kubegc node run, as a process', () => {
       expect(await names()).toContain(PAUSE_IMAGE);
     }
     const last = start();
+    // A killed process may have removed images already; a signal before this line would end a process that does not listen for it yet.
+    await until('the process listens for signals', () => last.said().includes('is ready'));
     await until('images are removed', async () => (await names()).length < before);
     await untilSaved((images) => images < before);
     expect(await end('SIGTERM')).toBe(0);
