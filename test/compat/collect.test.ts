@@ -473,6 +473,7 @@ describe('a server that goes away', () => {
     expect(warnings.filter((line) => line.includes('watches=')).length).toBe(1);
     // Besides: the lease that could not be renewed and was lost, and perhaps discovery. Each may be repeated while the server is away.
     const messages = new Set(warnings.map((line) => / WARN +(.*?)(?: {2}|$)/.exec(line)?.[1]));
+    expect(messages).not.toContain(undefined);
     expect(messages.size).toBeLessThan(6);
     const of = new ApiClient(own);
     const { body } = await of.send('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'owner' } });
@@ -555,7 +556,9 @@ describe('kubegc collect that cannot', () => {
     const impatient = new KubegcProcess(['collect', '--kubeconfig', file]);
     started.push(waiting, impatient);
     const line = /WARN +the API server does not answer, will retry .*ECONNREFUSED/g;
-    await until('two tries', async () => (waiting.output.match(line) ?? []).length >= 2);
+    await until('two tries of each', async () =>
+      [waiting, impatient].every(({ output }) => (output.match(line) ?? []).length >= 2),
+    );
     expect(await page(waiting, '/healthz')).toEqual({ status: 200, text: 'ok' });
     expect((await page(waiting, '/readyz')).text).toBe('not ready: the API server has not answered yet');
     expect((await impatient.stop()).code).toBe(0);
