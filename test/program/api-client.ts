@@ -58,14 +58,16 @@ export class ApiClient {
     });
   }
 
-  /** Begins a watch. Resolves at its first bytes; `ended` resolves when the stream is over, also when it breaks. */
+  /** Begins a watch. Resolves at its first bytes, and rejects if it is refused or ends before them; `ended` resolves when the stream is over, also when it breaks. */
   watch(path: string): Promise<{ readonly ended: Promise<void> }> {
     return new Promise((settle, reject) => {
       const { hostname: host, port } = this.#origin;
       const headers = { authorization: this.#authorization, accept: 'application/json' };
       const outgoing = request({ agent: this.#agent, host, port, path, headers }, (incoming) => {
+        if (incoming.statusCode !== 200) reject(new Error(`the watch was answered with ${incoming.statusCode}`));
         const ended = new Promise<void>((over) => incoming.once('close', over));
         incoming.on('error', () => undefined).on('data', () => settle({ ended }));
+        incoming.once('close', () => reject(new Error('the watch ended before its first bytes')));
       });
       outgoing.on('error', reject);
       outgoing.end();
