@@ -188,6 +188,18 @@ describe('CriRuntime', () => {
     ]);
   });
 
+  it('NODE-230 returns the same objects for a long list that is streamed in parts again', async () => {
+    const images = Array.from({ length: 1500 }, (_, n) => image(`image ${n}`));
+    const runtime = await connected({
+      async *streamImages() {
+        for (let from = 0; from < images.length; from += 10) yield { images: images.slice(from, from + 10) };
+      },
+    });
+    const first = await runtime.listImages();
+    expect(first).toHaveLength(1500);
+    expect((await runtime.listImages()).every((each, n) => each === first[n])).toBe(true);
+  });
+
   it('NODE-230 throws away a stream that breaks off', async () => {
     const runtime = await connected({
       async *streamImages() {

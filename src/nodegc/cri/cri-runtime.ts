@@ -10,7 +10,7 @@ import {
   type RuntimeSandbox,
   RuntimeCallError,
 } from '../inventory/runtime.ts';
-import { type ImageLabels, labelsOfInfo } from '../patterns/image-labels.ts';
+import { type ImageLabels, labelsOfInfo, parsedObject } from '../patterns/image-labels.ts';
 import { listedContainers, listedImages, stateOf } from './listed-items.ts';
 import { ImageService as ImageLists, RuntimeService as RuntimeLists } from './lists.generated.ts';
 import { type Image, ImageService, type PodSandbox, RuntimeService } from './runtime.generated.ts';
@@ -54,14 +54,8 @@ function sandboxOf(sandbox: PodSandbox): RuntimeSandbox {
 
 /** The field `sandboxImage` of the configuration that some runtimes report. */
 function sandboxImageOf(info: Readonly<Record<string, string>>): string | undefined {
-  try {
-    const config: unknown = JSON.parse(info['config'] ?? 'null');
-    const image = (config as { sandboxImage?: unknown } | null)?.sandboxImage;
-    return typeof image === 'string' && image !== '' ? image : undefined;
-  } catch {
-    // Not JSON: a runtime may report any text here.
-    return undefined;
-  }
+  const image = parsedObject(info['config'] ?? '')?.['sandboxImage'];
+  return typeof image === 'string' && image !== '' ? image : undefined;
 }
 
 type List = 'images' | 'containers' | 'sandboxes';
@@ -255,9 +249,10 @@ export class CriRuntime implements Runtime {
     if (!this.#withoutStream.has(list)) {
       try {
         return await this.#call(operation, async (options) => {
-          const all: T[] = [];
-          for await (const part of stream.call(this, options)) for (const each of convert(part)) all.push(each);
-          return all;
+          const all: Wire[] = [];
+          for await (const part of stream.call(this, options)) for (const each of part) all.push(each);
+          // Only a whole list shows which items are gone.
+          return convert(all);
         });
       } catch (error) {
         if (!(error instanceof RuntimeCallError) || error.failure !== 'unsupported') throw error;

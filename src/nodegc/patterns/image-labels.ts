@@ -1,14 +1,15 @@
+import { isJsonObject } from '../../api/codec/json/json-value.ts';
+
 /** The labels of an image, as its configuration has them. */
 export type ImageLabels = Readonly<Record<string, string>>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Undefined for everything but a JSON object. */
-function objectOf(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-}
+const objectOf = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
 
-function parsed(text: string): JsonObject | undefined {
+/** Undefined when the text is not a JSON object. */
+export function parsedObject(text: string): JsonObject | undefined {
   try {
     return objectOf(JSON.parse(text));
   } catch {
@@ -34,7 +35,7 @@ function labelsOfObject(configuration: JsonObject | undefined): ImageLabels | un
 
 /** Reads the labels from the text of an image's configuration. Undefined when the text is no such configuration. */
 export function labelsOfConfiguration(text: string): ImageLabels | undefined {
-  return labelsOfObject(parsed(text));
+  return labelsOfObject(parsedObject(text));
 }
 
 /**
@@ -42,5 +43,5 @@ export function labelsOfConfiguration(text: string): ImageLabels | undefined {
  * Undefined when the runtime reports nothing of the kind.
  */
 export function labelsOfInfo(info: Readonly<Record<string, string>>): ImageLabels | undefined {
-  return labelsOfObject(objectOf(parsed(info['info'] ?? '')?.['imageSpec']));
+  return labelsOfObject(objectOf(parsedObject(info['info'] ?? '')?.['imageSpec']));
 }
