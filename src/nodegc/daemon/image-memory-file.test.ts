@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { detect } from '../inventory/image-inventory.ts';
+import { ImageRecords } from '../inventory/image-records.ts';
 import { ImageMemoryFile, StateFileError } from './image-memory-file.ts';
 
 describe('the state file', () => {
@@ -18,7 +19,7 @@ describe('the state file', () => {
     const at = 1_795_710_307_015_672_782n;
     const file = new ImageMemoryFile(path);
     expect((await file.read()).size).toBe(0);
-    await file.write(detect(new Map(), { images: [image], containers: [], volumes: new Map(), at, now: at }));
+    await file.write(detect(ImageRecords.empty, { images: [image], containers: [], volumes: new Map(), at, now: at }));
     expect(await new ImageMemoryFile(path).read()).toEqual(
       new Map([['a', { firstDetected: at, lastUsed: undefined }]]),
     );

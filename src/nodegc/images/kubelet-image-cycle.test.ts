@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SECOND } from '../config/go-duration.ts';
 import { detect, imageKey } from '../inventory/image-inventory.ts';
-import type { ImageRecord, Inventory } from '../inventory/image-records.ts';
+import { type ImageRecord, ImageRecords, type Inventory } from '../inventory/image-records.ts';
 import type { RuntimeContainer, RuntimeImage } from '../inventory/runtime.ts';
 import type { ImageCycleResult } from './image-cycle.ts';
 import { imageVectors, type ImageVector, thresholdVectors, type VectorImage } from './image-vectors.fixture.ts';
@@ -34,20 +34,16 @@ function container(imageId: string, more: Partial<RuntimeContainer> = {}): Runti
   };
 }
 
-function inventoryOf(images: readonly VectorImage[]): Inventory {
-  return new Map(
-    images.map((each): [string, ImageRecord] => {
-      const key = imageKey(each.id, each.handler ?? '');
-      return [
-        key,
-        {
-          key,
-          image: runtimeImage(each),
-          firstDetected: seconds(each.first),
-          lastUsed: each.used === undefined ? undefined : seconds(each.used),
-          users: each.inUse ? [container(each.id)] : [],
-        },
-      ];
+function inventoryOf(images: readonly VectorImage[]): ImageRecords {
+  return ImageRecords.empty.next(
+    images,
+    ({ id, handler = '' }) => imageKey(id, handler),
+    (each, key): ImageRecord => ({
+      key,
+      image: runtimeImage(each),
+      firstDetected: seconds(each.first),
+      lastUsed: each.used === undefined ? undefined : seconds(each.used),
+      users: each.inUse ? [container(each.id)] : [],
     }),
   );
 }
@@ -172,7 +168,13 @@ describe('image collection as the kubelet does it', () => {
       runtimeImage({ id: 'p', size: 5, first: 0 }),
       runtimeImage({ id: 'p', size: 5, first: 0, handler: 'kata' }),
     ];
-    const inventory = detect(new Map(), { images, containers: [container('p')], volumes: new Map(), at: 0n, now: 0n });
+    const inventory = detect(ImageRecords.empty, {
+      images,
+      containers: [container('p')],
+      volumes: new Map(),
+      at: 0n,
+      now: 0n,
+    });
     const { order, space, result } = run(inventory, { id: '', goal: 5 });
     expect(order).toBe('p,kata');
     expect(space).toEqual(['p,kata']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detect } from '../inventory/image-inventory.ts';
-import type { Inventory } from '../inventory/image-records.ts';
+import { ImageRecords, type Inventory } from '../inventory/image-records.ts';
 import type { RuntimeContainer, RuntimeImage } from '../inventory/runtime.ts';
 import { ageBegins, type ProtectionFacts, protections } from './protection.ts';
 import { parseProtectPattern } from '../patterns/protect-pattern.ts';
@@ -32,7 +32,7 @@ const user = (imageId: string): RuntimeContainer => ({
   annotations: {},
 });
 const inventory = (images: RuntimeImage[], containers: RuntimeContainer[] = []): Inventory =>
-  detect(new Map(), { images, containers, volumes: new Map(), at: 1n, now: 1n });
+  detect(ImageRecords.empty, { images, containers, volumes: new Map(), at: 1n, now: 1n });
 const why = (images: RuntimeImage[], facts: ProtectionFacts, containers: RuntimeContainer[] = []): string =>
   [...protections(inventory(images, containers), facts)]
     .map(([key, { rule, detail }]) => `${key} ${rule}: ${detail}`)
@@ -128,7 +128,7 @@ describe('what is never collected', () => {
   });
 
   it('NODE-213 keeps the most recently used images of a repository', () => {
-    const first = detect(new Map(), {
+    const first = detect(ImageRecords.empty, {
       images: [image('a', ['r/app:1']), image('b', ['r/app:2']), image('c', ['r/app:3'])],
       containers: [user('b')],
       volumes: new Map(),

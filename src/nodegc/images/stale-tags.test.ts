@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detect } from '../inventory/image-inventory.ts';
+import { ImageRecords } from '../inventory/image-records.ts';
 import type { RuntimeContainer, RuntimeImage } from '../inventory/runtime.ts';
 import { parseProtectPattern } from '../patterns/protect-pattern.ts';
 import { type StaleTagFacts, staleTags } from './stale-tags.ts';
@@ -35,7 +36,7 @@ function stale(
   facts: Partial<StaleTagFacts> & { readonly volumes?: ReadonlyMap<string, readonly string[]> } = {},
 ): string[] {
   const { volumes = new Map(), ...more } = facts;
-  const inventory = detect(new Map(), { images, containers: users, volumes, at: NOW, now: NOW });
+  const inventory = detect(ImageRecords.empty, { images, containers: users, volumes, at: NOW, now: NOW });
   const writtenAt = new Map(images.flatMap(({ tags }) => tags.map((tag) => [tag, OLD] as const)));
   return staleTags({
     inventory,
@@ -62,7 +63,7 @@ describe('stale tags', () => {
 
   it('NODE-226 names what stays, digests too', () => {
     const withDigest = { ...app, digests: ['reg.example/app@sha256:d'] };
-    const inventory = detect(new Map(), {
+    const inventory = detect(ImageRecords.empty, {
       images: [withDigest],
       containers: [user('sha256:a', 'reg.example/app:1')],
       volumes: new Map(),

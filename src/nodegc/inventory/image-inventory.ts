@@ -1,4 +1,4 @@
-import { type ImageRecord, ImageRecords, type Inventory } from './image-records.ts';
+import type { ImageRecord, ImageRecords } from './image-records.ts';
 import type { RuntimeContainer, RuntimeImage } from './runtime.ts';
 
 /** The part that survives a restart of the daemon (NODE-210). */
@@ -58,9 +58,8 @@ function usersByKey({ images, containers, volumes }: Sighting): Map<string, Runt
  * longer listed lose their record, so an image that comes back counts as new.
  * @param memory of an earlier process; counts for images that `previous` does not have
  */
-export function detect(previous: Inventory, sighting: Sighting, memory: ImageMemories = new Map()): ImageRecords {
-  const base = previous instanceof ImageRecords ? previous : ImageRecords.of(previous.values());
-  const unused = base.next(
+export function detect(previous: ImageRecords, sighting: Sighting, memory: ImageMemories = new Map()): ImageRecords {
+  const unused = previous.next(
     sighting.images,
     ({ id, runtimeHandler }) => imageKey(id, runtimeHandler),
     (image, key, recorded) => {

@@ -67,7 +67,13 @@ describe('ImageRecords', () => {
 
   it('has no position left for keys of long ago', () => {
     let records = ImageRecords.empty;
-    for (let pass = 0; pass < 1500; pass++) records = ImageRecords.of([record(`image ${pass}`, pass)], records);
+    for (let pass = 0; pass < 1500; pass++) {
+      records = records.next(
+        [pass],
+        (n) => `image ${n}`,
+        (n, name) => record(name, n),
+      );
+    }
     expect(records.positions).toBeLessThan(1100);
     expect([...records.keys()]).toEqual(['image 1499']);
   });

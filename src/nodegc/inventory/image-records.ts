@@ -43,15 +43,6 @@ export class ImageRecords implements Inventory {
     this.size = size;
   }
 
-  /** @param previous shares its table of keys */
-  static of(records: Iterable<ImageRecord>, previous: ImageRecords = ImageRecords.empty): ImageRecords {
-    return previous.next(
-      [...records],
-      ({ key }) => key,
-      (record) => record,
-    );
-  }
-
   /** Positions of this generation, with a record or without. */
   get positions(): number {
     return this.#records.length;
