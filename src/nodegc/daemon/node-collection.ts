@@ -252,17 +252,24 @@ export class NodeCollection {
     const content = await this.#reader?.read();
     if (content === undefined) return undefined;
     const { shared, stranded } = modelContent(content, listed);
-    this.#stranded = stranded.length === 0 ? [] : await this.#readStranded(content, listed);
+    this.#stranded = stranded.length === 0 ? [] : await this.#readStranded(content, listed, stranded);
     return shared;
   }
 
   /**
    * Lists the images after the records were read: an image that was pulled meanwhile has a record too, and is not stranded.
    * @param before ids of the images that were listed earlier; one that was removed meanwhile is not stranded either
+   * @param found the records that are stranded if there are only these images; undefined when that is not known
    */
-  async #readStranded(content: ImageContent, before: Iterable<string> = []): Promise<readonly StrandedImageRecord[]> {
+  async #readStranded(
+    content: ImageContent,
+    before: ReadonlySet<string> = new Set(),
+    found?: readonly StrandedImageRecord[],
+  ): Promise<readonly StrandedImageRecord[]> {
     const images = await this.runtime.listImages();
-    return modelContent(content, new Set([...before, ...images.map(({ id }) => id)])).stranded;
+    const pulled = images.filter(({ id }) => !before.has(id));
+    if (found !== undefined && pulled.length === 0) return found;
+    return modelContent(content, new Set([...before, ...pulled.map(({ id }) => id)])).stranded;
   }
 }
 

@@ -353,28 +353,24 @@ export class ImageManager {
   async #readLabels(ids: readonly string[]): Promise<void> {
     const { readLabels, clusterLists } = this.#options;
     const selects = [...this.#patterns, ...(clusterLists?.() ?? [])].some(({ byLabels }) => byLabels);
-    const known = this.#labels;
-    this.#labels = new Map();
-    if (!selects || readLabels === undefined) return;
-    const unknown = new Set<string>();
-    for (const id of ids) {
-      const labels = known.get(id);
-      if (labels === undefined) unknown.add(id);
-      else this.#labels.set(id, labels);
-    }
-    const left = [...unknown];
-    const ask = async (): Promise<void> => {
-      for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    const known = new Map<string, ImageLabels>();
+    if (selects && readLabels !== undefined) {
+      for (const id of ids) {
+        const labels = this.#labels.get(id);
+        if (labels !== undefined) known.set(id, labels);
+      }
+      const unknown = new Set(ids.filter((id) => !known.has(id)));
+      await forEachOf([...unknown], async (id) => {
         try {
           const labels = await readLabels(id);
-          if (labels !== undefined) this.#labels.set(id, labels);
+          if (labels !== undefined) known.set(id, labels);
         } catch (error) {
           if (!(error instanceof RuntimeCallError) || error.failure === 'unreachable') throw error;
           this.#logger.warn('unable to read the labels of an image', { image: id, error: error.message });
         }
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, ask));
+      });
+    }
+    this.#labels = known;
   }
 
   /** Reads the status of new containers only. A container that no longer exists mounts nothing (NODE-217). */
@@ -389,21 +385,29 @@ export class ImageManager {
       else volumes.set(id, known);
     }
     let unreadable: string | undefined;
-    const ask = async (): Promise<void> => {
-      for (let id = unknown.pop(); id !== undefined; id = unknown.pop()) {
-        try {
-          volumes.set(id, (await this.#options.runtime.containerStatus(id))?.volumeImages ?? []);
-        } catch (error) {
-          if (!(error instanceof RuntimeCallError)) throw error;
-          if (error.failure === 'unreachable' || this.#options.configuration.accounting === 'kubelet') throw error;
-          unreadable = id;
-        }
+    await forEachOf(unknown, async (id) => {
+      try {
+        volumes.set(id, (await this.#options.runtime.containerStatus(id))?.volumeImages ?? []);
+      } catch (error) {
+        if (!(error instanceof RuntimeCallError)) throw error;
+        if (error.failure === 'unreachable' || this.#options.configuration.accounting === 'kubelet') throw error;
+        unreadable = id;
       }
-    };
-    await Promise.all(Array.from({ length: 8 }, ask));
+    });
     for (const [id, mounted] of volumes) this.#volumes.set(id, mounted);
     return { volumes, unreadable };
   }
+}
+
+/** Maximum number of concurrent requests for the details of images and containers. */
+const CONCURRENT_READS = 8;
+
+async function forEachOf(ids: readonly string[], read: (id: string) => Promise<void>): Promise<void> {
+  const left = ids.values();
+  const readOneByOne = async (): Promise<void> => {
+    for (const id of left) await read(id);
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_READS }, readOneByOne));
 }
 
 const NANOSECONDS_PER_MS = 1_000_000n;

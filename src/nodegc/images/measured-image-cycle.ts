@@ -168,9 +168,11 @@ export class MeasuredImageCycle implements ImageCycle {
   }
 
   #bytesOf(record: ImageRecord): Estimate {
-    const exact = this.#shared?.knows(record.key) === true;
-    const bytes = exact ? this.#shared!.own(record.key) : record.image.size;
-    return { record, bytes, exact };
+    return { record, bytes: this.#freedBy(record), exact: this.#shared?.knows(record.key) === true };
+  }
+
+  #freedBy({ key, image }: ImageRecord): bigint {
+    return this.#shared?.knows(key) === true ? this.#shared.own(key) : image.size;
   }
 
   /** Marks an image as tried. Its pieces count as removed until its removal fails. */
@@ -187,7 +189,7 @@ export class MeasuredImageCycle implements ImageCycle {
     if (this.#largest === undefined) return;
     for (const key of new Set(keys)) {
       const record = this.#notRecent?.get(key);
-      if (record !== undefined && this.#isOpen(record)) this.#largest.push(record, this.#bytesOf(record).bytes);
+      if (record !== undefined && this.#isOpen(record)) this.#largest.push(record, this.#freedBy(record));
     }
   }
 
@@ -260,9 +262,7 @@ export class MeasuredImageCycle implements ImageCycle {
     if (this.#shared !== undefined) this.#notRecent = new Map(records.map((record) => [record.key, record]));
     return new LargestFirst(
       records,
-      this.#shared === undefined
-        ? records.map(({ image }) => image.size)
-        : records.map((record) => this.#bytesOf(record).bytes),
+      records.map((record) => this.#freedBy(record)),
     );
   }
 
