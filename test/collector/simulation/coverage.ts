@@ -72,6 +72,7 @@ const RESTORES = [
   'during a write',
   'that takes a deletion back',
   'that silences a watch',
+  'that refuses a watch',
 ];
 
 export const expected: readonly string[] = [

@@ -92,7 +92,7 @@ class PlanRun implements Outcome {
       this.wrong.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
     } finally {
       this.wrong.push(...this.#cluster.judge.wrong);
-      if (this.#cluster.wasSilent) this.covered.add('restore that silences a watch');
+      this.#coverRestores();
       for (const place of this.#cluster.judge.requests.optionsSeenIn) this.covered.add(`options in ${place}`);
       await this.#end();
     }
@@ -187,6 +187,13 @@ class PlanRun implements Outcome {
       await this.#cluster.settle();
     }
     return true;
+  }
+
+  /** Notes how a restored server answered a watch from a version that is still to come. */
+  #coverRestores(): void {
+    if (!this.covered.has('step restore')) return;
+    if (this.#cluster.wasSilent) this.covered.add('restore that silences a watch');
+    if (this.#cluster.hasRefused) this.covered.add('restore that refuses a watch');
   }
 
   get #definesKinds(): boolean {

@@ -66,6 +66,7 @@ export class SimulatedCluster {
   readonly #attribution = new Attribution();
   #renewals = 0;
   #hadSilence = false;
+  #hadRefusal = false;
 
   constructor(plan: Plan, logger: Logger) {
     const { clock } = this;
@@ -75,7 +76,7 @@ export class SimulatedCluster {
     if (isRestored) this.presence = new ServerPresence();
     const defines = steps.some(({ do: what }) => what === 'define');
     this.#options = { clock, random: this.random, logger, kinds, defines, leases: isRestored };
-    this.#server = new SimulatedServer({ ...this.#options, store: openMemoryStore({ clock }), watches: 'refused' });
+    this.#server = new SimulatedServer({ ...this.#options, store: openMemoryStore({ clock }), watches: 'silent' });
     this.judge = new Judge({
       attribution: this.#attribution,
       isServed: (kind) => this.isServed(kind),
@@ -135,6 +136,7 @@ export class SimulatedCluster {
   /** Undoes everything since: the server goes away, and another one comes back. */
   async restore(backup: ClusterBackup, { awayMs, bump, watches }: RestoreOptions): Promise<void> {
     this.#hadSilence = this.wasSilent;
+    this.#hadRefusal = this.hasRefused;
     this.#seen?.cancel();
     this.presence?.leave();
     await this.settle();
@@ -158,6 +160,11 @@ export class SimulatedCluster {
   /** One of them has been. */
   get wasSilent(): boolean {
     return this.#hadSilence || this.#server.wasSilent;
+  }
+
+  /** A restored server has refused a watch from a version that is still to come. */
+  get hasRefused(): boolean {
+    return this.#hadRefusal || this.#server.hasRefused;
   }
 
   /** As a node does every few seconds. */

@@ -3,6 +3,7 @@ import type { Store } from '../../../src/apiserver/storage/interface.ts';
 import { customResource } from '../../../src/apiserver/test/custom-resource.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/base/http-message.ts';
 import { noMetrics } from '../../../src/base/metrics/metrics.ts';
+import { answer, statusBody } from '../faults.ts';
 import { SilentWatch } from './silent-watch.ts';
 import { DEFINITIONS, kindNamed, LEASES } from './simulated-kinds.ts';
 
@@ -11,7 +12,7 @@ export interface SimulatedServerOptions extends Pick<ApiServerOptions, 'store' |
   readonly kinds: readonly string[];
   readonly defines: boolean;
   readonly leases: boolean;
-  /** The answer to a watch from a version that is still to come: no events, as kube-apiserver, or 504, as this server does by itself. */
+  /** The answer to a watch from a version that is still to come: no events, as kube-apiserver gives it, or 504, as other servers do. */
   readonly watches: 'silent' | 'refused';
 }
 
@@ -20,6 +21,7 @@ export class SimulatedServer {
   readonly #options: SimulatedServerOptions;
   readonly #server: ApiServer;
   readonly #silent: SilentWatch[] = [];
+  #hasRefused = false;
 
   constructor(options: SimulatedServerOptions) {
     const { store, clock, random, logger } = options;
@@ -41,13 +43,18 @@ export class SimulatedServer {
     return this.#silent.length > 0;
   }
 
+  /** Whether it has refused a watch from a version that is still to come. */
+  get hasRefused(): boolean {
+    return this.#hasRefused;
+  }
+
   /** A client reads a watch that has no events yet, because the server's version is lower than the requested one. */
   get isSilent(): boolean {
     return this.#silent.some(({ isWaitedFor }) => isWaitedFor);
   }
 
   readonly handler: HttpHandler = (request) => {
-    const from = this.#options.watches === 'silent' ? watchedFrom(request) : undefined;
+    const from = watchedFrom(request);
     return from === undefined ? this.#server.handler(request) : this.#watch(request, from);
   };
 
@@ -65,15 +72,19 @@ export class SimulatedServer {
     if (from <= current) return this.#server.handler(request);
     const target = request.target.replace(`resourceVersion=${from}`, `resourceVersion=${current}`);
     // Refused, or with the head that any watch has.
-    const answer = await this.#server.handler({ ...request, target });
-    if (answer.body instanceof Uint8Array) return answer;
-    void Promise.resolve(answer.body[Symbol.asyncIterator]().return?.()).catch(() => {});
-    const { store, clock } = this.#options;
+    const head = await this.#server.handler({ ...request, target });
+    if (head.body instanceof Uint8Array) return head;
+    void Promise.resolve(head.body[Symbol.asyncIterator]().return?.()).catch(() => {});
+    const { store, clock, watches } = this.#options;
+    if (watches === 'refused') {
+      this.#hasRefused = true;
+      return tooLargeVersion();
+    }
     const timeoutMs = 1000 * Number(new URLSearchParams(target.replace(/^[^?]*/, '')).get('timeoutSeconds') ?? 1800);
     const open = (): Promise<HttpResponse> => this.#server.handler(request);
     const body = await SilentWatch.begin({ store, clock, from, timeoutMs, open });
     this.#silent.push(body);
-    return { ...answer, body };
+    return { ...head, body };
   }
 
   #serveOnly(): void {
@@ -96,4 +107,10 @@ function watchedFrom({ method, target }: HttpRequest): number | undefined {
   if (method !== 'GET' || !target.includes('watch=true') || target.includes('sendInitialEvents=true')) return undefined;
   const version = /[?&]resourceVersion=(\d+)/.exec(target)?.[1];
   return version === undefined ? undefined : Number(version);
+}
+
+/** The refusal of a version that the server has not reached. */
+export function tooLargeVersion(): HttpResponse {
+  const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
+  return answer(504, statusBody(504, 'Timeout', { details }));
 }

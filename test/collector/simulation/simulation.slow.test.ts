@@ -111,12 +111,13 @@ describe('a server that is restored', () => {
   const again: Step = { do: 'delete', at: owner, policy: 'Background' };
   const slow: Step = { do: 'fault', fault: 'answerSlow', on: 'write', times: 1 };
   const [lower, higher] = ['restore to a lower version', 'restore to a higher version'];
-  const [deletion, silence] = ['restore that takes a deletion back', 'restore that silences a watch'];
+  const deletion = 'restore that takes a deletion back';
+  const [silence, refusal] = ['restore that silences a watch', 'restore that refuses a watch'];
 
   it.each<[string, Step[], string[]]>([
     ['older, and silent', [...takenBack, restore, { do: 'wait', ms: 30_000 }, again], [deletion, silence, lower]],
     ['older, and asked at once', [...takenBack, restore, again], [deletion, silence, lower]],
-    ['older, and refuses', [...takenBack, { ...restore, watches: 'refused' }, again], [deletion, lower]],
+    ['older, and refuses', [...takenBack, { ...restore, watches: 'refused' }, again], [deletion, refusal, lower]],
     ['of a higher version', [...takenBack, { ...restore, bump: true }, again], [deletion, higher]],
     [
       'away while something is written',

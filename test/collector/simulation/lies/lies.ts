@@ -5,7 +5,7 @@ import type { Random } from '../../../../src/base/random/random.ts';
 import type { Send } from '../../../../src/client/rest/interceptor.ts';
 import { answer, statusBody } from '../../faults.ts';
 import type { ClassifiedRequest } from '../request-class.ts';
-import { SimulatedServer, type SimulatedServerOptions } from '../simulated-server.ts';
+import { SimulatedServer, type SimulatedServerOptions, tooLargeVersion } from '../simulated-server.ts';
 import { kindNamed } from '../simulated-kinds.ts';
 import { StoreBackup } from '../store-backup.ts';
 import type { KnownObject, StoredObjects } from '../stored-objects.ts';
@@ -133,8 +133,7 @@ export class Lies {
     const wanted = Number(/[?&]resourceVersion=(\d+)/.exec(request.target)?.[1] ?? 0);
     const target = request.target.replace(/([?&])resourceVersion=\d+/, '$1resourceVersion=0');
     if (wanted <= revision) return before!.handler({ ...request, target });
-    const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
-    return Promise.resolve(answer(504, statusBody(504, 'Timeout', { details })));
+    return Promise.resolve(tooLargeVersion());
   }
 
   #isLeaf({ target }: HttpRequest, { what, resource }: ClassifiedRequest): boolean {
