@@ -87,6 +87,21 @@ describe('ResumedWatches', () => {
     expect([resources(), older]).toEqual([['secrets'], []]);
   });
 
+  it('COL-111 COL-002 asks about the next watch if the one that it asked about is over', async () => {
+    const { clock, watches, add, older, asked } = setUp(300, 300);
+    add('secrets', 900);
+    add('configmaps', 800);
+    add('pods', 200);
+    await clock.advanceAsync(50);
+    watches.forget(offered('secrets'));
+    await clock.advanceAsync(60_000);
+    expect(asked).toEqual([
+      { resource: 'secrets', at: 0 },
+      { resource: 'configmaps', at: 10_000 },
+    ]);
+    expect(older).toEqual(['configmaps']);
+  });
+
   it('asks about no version that is no number, and nothing once it is stopped', async () => {
     const { clock, watches, add, resources } = setUp(300);
     add('secrets', Number.NaN);

@@ -25,8 +25,9 @@ interface ResumedWatchesOptions {
 /**
  * Checks whether a server that was away has gone back in time (designs/0011). Such a server accepts a watch from a version that it has not
  * reached yet, and sends nothing until then, so the watch itself does not show the restore.
- * One check serves all resumed watches: it uses the watch with the highest version, because the watches share one storage. One check runs
- * at a time, at most every 10 s, while a resumed watch has shown nothing. Without a failure there is no check.
+ * One check serves all resumed watches: it uses the watch with the highest version, because most resources share one storage. The
+ * answer is compared only with a watch of the same resource, because some resources may have a storage of their own (designs/0025). One check
+ * runs at a time, at most every 10 s, while a resumed watch has shown nothing. Without a failure there is no check.
  */
 export class ResumedWatches {
   readonly #options: ResumedWatchesOptions;
@@ -83,7 +84,9 @@ export class ResumedWatches {
       const version = await ask(newest.offered, this.#stopping.signal);
       const isLeft = (watch: ResumedWatch): boolean => this.#waiting.get(resourceKey(watch.offered)) === watch;
       const older = isLeft(newest) && version < newest.version;
-      for (const watch of waiting.filter(isLeft)) this.forget(watch.offered);
+      // The newest one may be over. Then a watch above the answer is asked about by itself: its versions may be of another storage.
+      const isSettled = (watch: ResumedWatch): boolean => older || !(version < watch.version);
+      for (const watch of waiting) if (isLeft(watch) && isSettled(watch)) this.forget(watch.offered);
       if (older) newest.onOlder();
     } catch (error) {
       logger.debug('the version of the server could not be read', { error: messageOf(error) });
