@@ -41,6 +41,7 @@ const files: Readonly<Record<string, string>> = {
   P21S: 'program/many-servers.ts',
   FORK: 'testing/fork-cluster.ts',
   TREE: 'cascade/tree.ts',
+  WORKLOADS: 'lifecycle/workloads.ts',
   CEL: 'apiserver/rules.ts',
 };
 
