@@ -31,7 +31,7 @@ interface DeploymentList {
   }[];
 }
 
-/** One namespace, so that a list of one object tells the number of all. */
+/** One namespace, so that a list of one object includes the number of the others. */
 class Namespace {
   readonly #load: Load;
   readonly pods: string;

@@ -45,6 +45,8 @@ export interface Controllers {
 }
 
 const COLLECTOR = 'garbage-collector-controller';
+/** A change of a definition starts a pass over discovery at once. Without one, the server in this process serves the same resources. */
+const DISCOVERY_PERIOD_MS = 3_600_000;
 
 /** With workers `whenLeading`, the collector watches all the time, but decides and writes only during its `lead`. */
 export async function buildCollector(
@@ -58,6 +60,7 @@ export async function buildCollector(
   const collector = new GarbageCollector({
     ...contextOf(options, COLLECTOR),
     identity: 'certain',
+    syncPeriodMs: DISCOVERY_PERIOD_MS,
     ...options.collector,
     workers,
   });

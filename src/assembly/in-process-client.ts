@@ -23,7 +23,7 @@ export function inProcessClient(
   { clock, userAgent, interceptors, username = 'system:kube-controller-manager' }: InProcessClientOptions,
 ): RestClient {
   const transport = inProcessTransport(handler, { peer: { commonName: username, organizations: MASTERS } });
-  return new RestClient({ transport, clock, interceptors, userAgent });
+  return new RestClient({ transport, clock, interceptors, userAgent, watches: 'lasting' });
 }
 
 /**

@@ -56,6 +56,16 @@ describe('cronjob-controller', () => {
     expect(await cluster.client.list({ apiVersion: 'v1', kind: 'Pod' })).toEqual([]);
   });
 
+  it('LIFE-400 runs every hour of a day, and keeps the history of three', async () => {
+    cluster = await startCluster({ simulate: { pods: 'run' }, objects: [cronJob({ schedule: '0 * * * *' })] });
+    await cluster.clock.advance(24 * 60 * MINUTE + 5 * MINUTE);
+    const made = cluster
+      .trace()
+      .entries.filter(({ what, object }) => what.startsWith('created') && object?.kind === 'Job');
+    expect(made.length).toBe(24);
+    expect((await jobs()).length).toBe(3);
+  });
+
   it.each([
     ['Forbid', 1],
     ['Replace', 1],

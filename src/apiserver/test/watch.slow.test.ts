@@ -196,6 +196,20 @@ describe('watch', () => {
     expect(seen).toEqual([60_000, 120_000, 128_000].map((at) => `BOOKMARK at ${start + at}`));
   });
 
+  it('API-128 a watch that is to last as long as possible has a bookmark an hour', async () => {
+    const watch = await server.watch(
+      `${configMaps}?watch=1&allowWatchBookmarks=true&timeoutSeconds=172800&resourceVersion=${await revision()}`,
+    );
+    const start = clock.monotonic();
+    const next = watch.next().then((event) => [event?.type, clock.monotonic() - start]);
+    for (let minute = 0; minute < 60; minute++) {
+      clock.advance(60_000);
+      await settle();
+    }
+    expect(await next).toEqual(['BOOKMARK', 3_600_000]);
+    watch.close();
+  });
+
   it('API-127 a time below zero is over at once, zero is as good as none', async () => {
     const over = await server.watch(`${configMaps}?watch=1&timeoutSeconds=-5&resourceVersion=${await revision()}`);
     const open = await server.watch(`${configMaps}?watch=1&timeoutSeconds=0&resourceVersion=${await revision()}`);

@@ -127,6 +127,16 @@ describe('a watch list', () => {
     expect(seconds.size).toBeGreaterThan(10);
   });
 
+  it('asks a server in the same process for two days', async () => {
+    const server = new ScriptedServer();
+    const transport = inProcessTransport(server.handler);
+    const client = new RestClient({ transport, clock: new FakeClock(), userAgent: 'test', watches: 'lasting' });
+    const { clock, stop } = setUp([], { client: client.as('a').through() });
+    await clock.settle();
+    expect(server.requests[0]!.target).toContain('timeoutSeconds=172800');
+    await stop();
+  });
+
   it('takes changes among the initial events', async () => {
     const stream = new PushStream();
     const { clock, sink, stop } = setUp([answerStream(stream)]);

@@ -56,6 +56,8 @@ export interface ReflectorOptions {
 const PAGE_SIZE = 500;
 /** Each watch requests a random timeout between this and its double, so that the watches of a fleet do not end together. */
 const MIN_WATCH_SECONDS = 300;
+/** Watches of a server in this process; kube-apiserver, too, grants two days at most. */
+const LASTING_WATCH_SECONDS = 2 * 24 * 3600;
 /** A watch with a half-open connection does not notice that it has ended; it is aborted this much later. */
 const WATCH_GRACE_MS = 30_000;
 /** Maximum silence during a list, the initial events of a watch list, or before the head of any answer. */
@@ -205,9 +207,10 @@ export class Reflector implements Service {
   }
 
   async #watch(step: ReflectorStep & { verb: 'watch' | 'watchList' }, attempt: LinkedSignal): Promise<AttemptOutcome> {
-    const { clock, random, labelSelector, fieldSelector } = this.#options;
+    const { client, clock, random, labelSelector, fieldSelector } = this.#options;
     const enumerates = step.verb === 'watchList';
-    const timeoutSeconds = MIN_WATCH_SECONDS + random.integer(MIN_WATCH_SECONDS);
+    const timeoutSeconds =
+      client.watches === 'lasting' ? LASTING_WATCH_SECONDS : MIN_WATCH_SECONDS + random.integer(MIN_WATCH_SECONDS);
     const watch = new WatchProgress(step);
     const began = clock.monotonic();
     const deadline = clock.setTimer(timeoutSeconds * 1000 + WATCH_GRACE_MS, () => {
@@ -216,7 +219,7 @@ export class Reflector implements Service {
     using silence = this.#watchdog(SILENCE_MS, attempt);
     if (enumerates) this.#sink.replaceBegin();
     try {
-      const { headers, body } = await this.#options.client.stream({
+      const { headers, body } = await client.stream({
         method: 'GET',
         path: this.#path(),
         query: {

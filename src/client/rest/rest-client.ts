@@ -26,7 +26,15 @@ export interface RestClientOptions {
   readonly onWarning?: (warning: ApiWarning) => void;
   /** Run for every attempt of every request, the first outermost. */
   readonly interceptors?: readonly Interceptor[];
+  /** See {@link RestClient.watches}; default `renewed`. */
+  readonly watches?: WatchLifetime;
 }
+
+/**
+ * `renewed`: a reflector renews each watch after some minutes, because a connection can break without a notice. `lasting`: it renews them
+ * after two days, because the server is in the same process.
+ */
+export type WatchLifetime = 'renewed' | 'lasting';
 
 /** Retries after a 429 or 503 with `Retry-After`. The client retries nothing else. */
 export interface RetryPolicy {
@@ -114,6 +122,8 @@ export type PatchType =
  * if `isObjectNotFound` (api/status-error) says so (COL-116).
  */
 export class RestClient {
+  /** How long a reflector keeps a watch of this client. */
+  readonly watches: WatchLifetime;
   readonly #transport: Transport;
   readonly #clock: Clock;
   readonly #userAgent: string;
@@ -126,6 +136,7 @@ export class RestClient {
     this.#userAgent = options.userAgent;
     this.#defaultTimeoutMs = options.defaultTimeoutMs;
     this.#onWarning = options.onWarning;
+    this.watches = options.watches ?? 'renewed';
   }
 
   /** The User-Agent of the client. */
@@ -139,6 +150,7 @@ export class RestClient {
       transport: this.#transport,
       clock: this.#clock,
       userAgent: `${this.#userAgent}/${component}`,
+      watches: this.watches,
       ...(this.#defaultTimeoutMs === undefined ? {} : { defaultTimeoutMs: this.#defaultTimeoutMs }),
       ...(this.#onWarning === undefined ? {} : { onWarning: this.#onWarning }),
     });
@@ -151,6 +163,7 @@ export class RestClient {
       clock: this.#clock,
       userAgent: this.#userAgent,
       interceptors,
+      watches: this.watches,
       ...(this.#defaultTimeoutMs === undefined ? {} : { defaultTimeoutMs: this.#defaultTimeoutMs }),
       ...(this.#onWarning === undefined ? {} : { onWarning: this.#onWarning }),
     });

@@ -56,8 +56,9 @@ const DISCOVERY_EMPTY = 'discovery found no resource; the monitors stay as they 
 const DISCOVERY_PARTIAL = 'discovery failed for some group versions';
 const DISCOVERY_TROUBLE = [DISCOVERY_FAILED, DISCOVERY_EMPTY, DISCOVERY_PARTIAL];
 
-/** A pass that failed is repeated sooner than after a period. */
+/** A pass that failed is repeated sooner than after a period, and at least every half minute. */
 const RETRY = { baseMs: 500, factor: 2, jitter: 0.2 };
+const MAX_RETRY_MS = 30_000;
 
 /** Reads discovery repeatedly, and updates kinds and monitors accordingly (COL-016...COL-024, COL-029). A failed pass changes nothing. */
 export class ResourceSync {
@@ -82,7 +83,7 @@ export class ResourceSync {
   constructor(options: ResourceSyncOptions) {
     this.#options = options;
     const { random, periodMs } = options;
-    this.#retry = exponentialBackoff({ ...RETRY, capMs: periodMs, random });
+    this.#retry = exponentialBackoff({ ...RETRY, capMs: Math.min(periodMs, MAX_RETRY_MS), random });
   }
 
   /** Served resources that are not monitored only because the configuration ignores them (COL-202). */

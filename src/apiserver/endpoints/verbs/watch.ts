@@ -23,6 +23,8 @@ const MIN_TIMEOUT_S = 1800;
 const MAX_TIMEOUT_S = 2 * 24 * 3600;
 /** Interval of bookmarks; another is sent shortly before the watch ends (API-128). */
 const BOOKMARK_EVERY_MS = 60_000;
+/** A client that asks for the maximum timeout is in this process and continues its watch for ever, so it needs few bookmarks. */
+const RARE_BOOKMARK_EVERY_MS = 3_600_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 
 /** A watch of a collection or, by the deprecated prefix, of one object. */
@@ -184,7 +186,8 @@ function timeoutOf({ timeoutSeconds }: ListOptions, random: Random): number {
 /** Times of bookmarks: about once a minute, and shortly before the end. */
 function* bookmarkTimes(timeoutMs: number): Generator<number> {
   const last = timeoutMs - LAST_BOOKMARK_BEFORE_END_MS;
-  for (let at = BOOKMARK_EVERY_MS; at < last; at += BOOKMARK_EVERY_MS) yield at;
+  const every = timeoutMs >= MAX_TIMEOUT_S * 1000 ? RARE_BOOKMARK_EVERY_MS : BOOKMARK_EVERY_MS;
+  for (let at = every; at < last; at += every) yield at;
   if (last > 0) yield last;
 }
 
