@@ -216,8 +216,65 @@ describe('LIFE-157 a plan for a VolumeAttributesClass', () => {
     expect(objects.map(({ ref, outcome }) => `${ref.name} ${outcome}`)).toContain('gold deleted');
   });
 
+  it('CAS-012 names one that loses its protection with its last claim, and that another finalizer holds', () => {
+    const held: KubeObject = {
+      ...gold,
+      metadata: {
+        ...gold.metadata,
+        finalizers: [...finalizers, 'example.com/hold'],
+        deletionTimestamp: new Date(NOW).toISOString(),
+      },
+    };
+    const bodies = { 'persistentvolumeclaims//': [claim], 'persistentvolumes//': [] };
+    const { objects } = planCascade(snapshotOf([held, claim], { bodies }), {
+      roots: [{ uid: uidOf('data') }],
+      assumeFinalizers: 'kept',
+    }).plan;
+    expect(objects.map(({ ref, outcome }) => `${ref.name} ${outcome}`)).toContain('gold waits');
+  });
+
   it('asks for the claims and volumes of the cluster', () => {
     const { needs } = planCascade(snapshotOf([gold]), { roots: [{ uid: uidOf('gold') }], assumeFinalizers: 'removed' });
     expect(needs.map(({ resource }) => resource).toSorted()).toEqual(['persistentvolumeclaims', 'persistentvolumes']);
+  });
+});
+
+describe('a plan for a claim whose volume is terminating', () => {
+  const claim: KubeObject = object('v1', 'PersistentVolumeClaim', 'data', { uid: uidOf('data') });
+  const volumeWith = (finalizers: readonly string[]): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {
+      name: 'volume',
+      uid: uidOf('volume'),
+      finalizers: [...finalizers],
+      deletionTimestamp: new Date(NOW).toISOString(),
+    },
+    spec: { claimRef: { uid: uidOf('data') }, persistentVolumeReclaimPolicy: 'Retain' },
+    status: { phase: 'Bound' },
+  });
+  const planOf = (finalizers: readonly string[]) => {
+    const volume = volumeWith(finalizers);
+    const bodies = { 'persistentvolumeclaims/shop/': [claim], 'persistentvolumes//': [volume] };
+    const request = { roots: [{ uid: uidOf('data') }], assumeFinalizers: 'kept' } as const;
+    return planCascade(snapshotOf([volume, claim], { bodies }), request).plan.objects;
+  };
+
+  it('CAS-012 CAS-015 names the volume, which loses its protection, if another finalizer holds it', () => {
+    expect(planOf(['kubernetes.io/pv-protection', 'example.com/hold'])).toMatchObject([
+      { ref: { name: 'data' }, outcome: 'deleted' },
+      { ref: { name: 'volume' }, outcome: 'waits', reason: 'finalizer', waitsFor: [uidOf('data')], via: 'volume' },
+    ]);
+  });
+
+  it('CAS-012 deletes the volume after the claim if nothing else holds it', () => {
+    expect(planOf(['kubernetes.io/pv-protection'])).toMatchObject([
+      { ref: { name: 'data' }, outcome: 'deleted', sequence: 1 },
+      { ref: { name: 'volume' }, outcome: 'deleted', sequence: 2, waitsFor: [uidOf('data')], via: 'volume' },
+    ]);
+  });
+
+  it('CAS-012 does not name a volume that the deletion leaves as it is', () => {
+    expect(planOf(['example.com/hold'])).toMatchObject([{ ref: { name: 'data' }, outcome: 'deleted' }]);
   });
 });

@@ -56,7 +56,10 @@ export class Classes implements SimulatedController {
     for (const claim of claims) this.#waitFor(uid, claim, classUse(name, { claims: [claim], volumes: [] }));
     for (const volume of volumes) this.#waitFor(uid, volume, classUse(name, { claims: [], volumes: [volume] }));
     const { verdict } = decideProtection(object, CLASS_FINALIZER, classUse(name, { claims, volumes }));
-    if (verdict === 'update') this.#server.removeFinalizer(uid, CLASS_FINALIZER);
+    if (verdict !== 'update') return;
+    // Creates its trail: the plan names it, even if another finalizer holds it.
+    this.#trails.of(uid);
+    this.#server.removeFinalizer(uid, CLASS_FINALIZER);
   }
 
   #waitFor(uid: string, { metadata }: KubeObject, use: 'used' | 'unused'): void {

@@ -127,7 +127,12 @@ export class Volumes implements SimulatedController {
       const { claimRef, persistentVolumeReclaimPolicy } = (volume['spec'] ?? {}) as VolumeSpec;
       if (claimRef?.uid !== claim) continue;
       this.#server.change(uid, { status: { ...(volume['status'] as object | undefined), phase: 'Released' } });
-      if (volume.metadata?.deletionTimestamp) this.#volumes.add(uid);
+      if (volume.metadata?.deletionTimestamp) {
+        this.#volumes.add(uid);
+        // Its protection is removed now: a change, even if another finalizer holds it.
+        if (volume.metadata.finalizers?.includes(VOLUME_FINALIZER))
+          addTo(this.#trails.of(uid, 'volume'), 'waitsFor', claim);
+      }
       if (persistentVolumeReclaimPolicy !== 'Delete') continue;
       const trail = this.#trails.of(uid, 'volume');
       trail.cause ??= 'volumeReleased';
