@@ -121,6 +121,15 @@ describe('a rolling update', () => {
     const decided = plan(deployment({ replicas: 9 }), all);
     expect([decided.reason, lines(decided)]).toEqual(['scaling', ['update old 6', 'update new 4']]);
   });
+
+  it('LIFE-313 records a changed number also where the size fits by chance, and then rolls on', () => {
+    const old = replicaSet('old', { size: 3, desired: 4 });
+    const scaled = deployment({ replicas: 3 });
+    const decided = plan(scaled, [old]);
+    expect([decided.reason, lines(decided)]).toEqual(['scaling', ['update old 3']]);
+    const [recorded] = decided.actions.map((action) => action.replicaSet);
+    expect(lines(plan(scaled, [recorded!]))).toEqual(['create 1']);
+  });
 });
 
 describe('strategy Recreate', () => {
@@ -134,6 +143,15 @@ describe('strategy Recreate', () => {
     expect(plan(recreate, [counting])).toMatchObject({ reason: 'wait for old pods', actions: [] });
     const done = plan(recreate, [replicaSet('old')]);
     expect([done.reason, lines(done)]).toEqual(['new ReplicaSet', ['create 4']]);
+  });
+
+  it('LIFE-308 LIFE-313 scales old ones down also when the number was changed, and the new one alone afterwards', () => {
+    const scaled = deployment({ strategy: { type: 'Recreate' }, replicas: 5 });
+    const all = (size: number) => [replicaSet('old', { size }), replicaSet('new', { size: 2, revision: 2 })];
+    const both = plan(scaled, all(2));
+    expect([both.reason, lines(both)]).toEqual(['scale down', ['update old 0']]);
+    const alone = plan(scaled, all(0));
+    expect([alone.reason, lines(alone)]).toEqual(['scaling', ['update new 5']]);
   });
 });
 

@@ -91,8 +91,10 @@ class Planner {
       for (const resize of rescale(deployment, this.#newOne, this.#old)) this.#resize(resize);
       return this.#apart('paused', this.#history());
     }
-    if (this.#isScaling()) {
-      for (const resize of rescale(deployment, this.#newOne, this.#old)) this.#resize(resize);
+    // The rollout goes on if nothing is to be resized: with strategy Recreate several ReplicaSets do not share a changed number.
+    const resizes = this.#isScaling() ? rescale(deployment, this.#newOne, this.#old) : [];
+    if (resizes.length > 0) {
+      for (const resize of resizes) this.#resize(resize);
       return this.#apart('scaling', []);
     }
     return isRollingUpdate(deployment) ? this.#roll() : this.#recreate();

@@ -52,7 +52,10 @@ export function rescale(deployment: Deployment, newOne: ReplicaSet | undefined, 
   const all = newOne === undefined ? old : [...old, newOne];
   const running = active(all);
   const only = running.length > 1 ? undefined : (running[0] ?? newOne ?? old.toSorted(byCreation).at(-1));
-  if (only !== undefined) return sizeOf(only) === desired ? [] : [{ replicaSet: only, replicas: desired }];
+  if (only !== undefined) {
+    const fits = sizeOf(only) === desired && (desiredAnnotation(only) ?? desired) === desired;
+    return fits ? [] : [{ replicaSet: only, replicas: desired }];
+  }
   if (newOne !== undefined && isSaturated(deployment, newOne)) {
     return active(old).map((replicaSet) => ({ replicaSet, replicas: 0 }));
   }
