@@ -100,6 +100,7 @@ export class LocalApiServices {
 
   /** Resolves when the APIService of each served group version exists. Call it when all definitions are served. */
   async start(): Promise<void> {
+    if (this.#state !== 'new') return;
     this.#state = 'running';
     await this.#follower.start();
     await this.#work;

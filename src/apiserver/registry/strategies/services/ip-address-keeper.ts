@@ -81,6 +81,7 @@ export class IpAddressKeeper {
 
   /** Resolves when the services of the start have their objects. */
   async start(): Promise<void> {
+    if (this.#state !== 'new') return;
     this.#state = 'running';
     await this.#services.start();
     await this.#objects.start();
