@@ -216,6 +216,7 @@ class EmbeddedApiServer implements ApiServer {
     };
     const environment = this.#environment;
     this.resources = new ResourceRegistry(environment);
+    this.resources.onRemoved((removed) => this.#remoteGroups.removed(removed));
     if (options.localApiServices === 'listed') {
       const localApiServices = new LocalApiServices({ store, clock, random, logger });
       this.#localApiServices = localApiServices;

@@ -121,6 +121,21 @@ describe('APIServices of the group versions that this server serves itself', () 
     expect((await reported())['spec']).toMatchObject(spec);
   });
 
+  it('API-606 report one that names a Service when this server does not serve the group version any longer', async () => {
+    const without = await startTestServer({});
+    await establish(without, definition());
+    const service = { namespace: 'default', name: 'widgets' };
+    const spec = { group: 'example.com', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1, service };
+    const apiService = { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', spec };
+    const metadata = { name: 'v1.example.com' };
+    const posted = await without.post(PATH, { ...apiService, metadata });
+    expect([posted.status, posted.json['status']]).toEqual([201, {}]);
+    await without.delete(`${definitions}/widgets.example.com`);
+    const reported = async () => (await without.get(`${PATH}/v1.example.com`)).json['status'];
+    await expect.poll(reported).toMatchObject({ conditions: [{ status: 'False', reason: 'ProxyNotSupported' }] });
+    await without.server.stop();
+  });
+
   it('API-606 are omitted unless asked for', async () => {
     const without = await startTestServer({});
     expect((await without.get(PATH)).json.items).toEqual([]);

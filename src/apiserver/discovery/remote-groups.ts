@@ -18,6 +18,12 @@ export interface RemoteGroupsOptions {
   readonly isLocal: (groupVersion: GroupVersion) => boolean;
 }
 
+interface Remote {
+  readonly groupVersion: GroupVersion;
+  /** The APIService that names it. */
+  readonly kv: KeyValue;
+}
+
 /**
  * The group versions that APIServices assign to other servers (API-606). Requests are not proxied: such a group version is listed by
  * discovery without its resources, its requests are answered with 503, and its APIService has the condition Available=False. Clients
@@ -27,7 +33,7 @@ export class RemoteGroups {
   readonly #options: RemoteGroupsOptions;
   readonly #follower: StoreFollower;
   /** By key of the APIService. */
-  readonly #remote = new Map<string, GroupVersion>();
+  readonly #remote = new Map<string, Remote>();
   #listed: readonly GroupVersion[] = [];
   #state: 'running' | 'stopped' = 'running';
 
@@ -42,11 +48,11 @@ export class RemoteGroups {
       replace: (items) => {
         this.#remote.clear();
         for (const item of items) this.#see(item.key, item);
-        this.#listed = [...this.#remote.values()];
+        this.#listed = Array.from(this.#remote.values(), ({ groupVersion }) => groupVersion);
       },
       observe: (events) => {
         for (const { key, current } of events) this.#see(key, current);
-        this.#listed = [...this.#remote.values()];
+        this.#listed = Array.from(this.#remote.values(), ({ groupVersion }) => groupVersion);
       },
     });
   }
@@ -72,18 +78,33 @@ export class RemoteGroups {
     );
   }
 
+  /** This server has stopped to serve a resource of the group version. If it was the last one, the condition is written now. */
+  removed({ group, version }: GroupVersion): void {
+    if (this.#state !== 'running') return;
+    for (const { kv, groupVersion } of this.#remote.values()) {
+      if (groupVersion.group === group && groupVersion.version === version)
+        this.#report(kv, new StoredObject(kv).object(), groupVersion);
+    }
+  }
+
   #see(key: string, kv: KeyValue | undefined): void {
     const service = kv === undefined ? undefined : new StoredObject(kv).object();
     const groupVersion = remoteGroupVersion(service);
-    if (groupVersion === undefined) this.#remote.delete(key);
-    else this.#remote.set(key, groupVersion);
-    if (kv !== undefined && service !== undefined && groupVersion !== undefined)
-      this.#report(kv, service, groupVersion);
+    if (kv === undefined || service === undefined || groupVersion === undefined) {
+      this.#remote.delete(key);
+      return;
+    }
+    this.#remote.set(key, { kv, groupVersion });
+    this.#report(kv, service, groupVersion);
   }
 
-  /** Another server on the same store writes the same. If another write was first, this one is retried. */
+  /**
+   * Another server on the same store writes the same. If another write was first, this one is retried. LocalApiServices writes the condition
+   * of a local group version.
+   */
   #report(kv: KeyValue, service: KubeObject, groupVersion: GroupVersion): void {
-    const { store, clock, logger } = this.#options;
+    const { store, clock, logger, isLocal } = this.#options;
+    if (isLocal(groupVersion)) return;
     const status = (service['status'] ?? {}) as { conditions?: readonly Condition[] | null };
     const said = findCondition(status.conditions, 'Available');
     if (said?.status === 'False' && said.reason === REASON) return;

@@ -88,6 +88,14 @@ describe('an APIService that names a Service', () => {
     expect(await groupOf('apps')).toEqual(before);
   });
 
+  it('API-606 has no condition of another server if this server serves the group version itself', async () => {
+    await server.post(apiServices, apiService('apps', 'v1'));
+    await server.post(apiServices, metrics);
+    const statusOf = async (name: string) => (await server.get(`${apiServices}/${name}`)).json['status'];
+    await expect.poll(() => statusOf('v1beta1.metrics.k8s.io')).toMatchObject({ conditions: [{ status: 'False' }] });
+    expect(await statusOf('v1.apps')).toEqual({});
+  });
+
   it('API-606 without a Service is none of another server', async () => {
     const { spec, ...rest } = metrics;
     const { service: _, insecureSkipTLSVerify: __, ...local } = spec;
