@@ -1,4 +1,5 @@
 import { builtinResources } from '../api/kinds/builtin-resources.ts';
+import type { GroupVersion } from '../api/meta/group-version-kind.ts';
 import { newMethodNotSupported, newPathNotFound } from '../api/status-error.ts';
 import { AfterTurn } from '../base/time/after-turn.ts';
 import type { Clock } from '../base/time/clock.ts';
@@ -23,7 +24,7 @@ import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
 import { BootstrapKeeper } from './bootstrap/bootstrap-keeper.ts';
 import { bootstrap, bootstrapKeys } from './bootstrap/bootstrap.ts';
 import { EndpointReconciler, type ServerAddress } from './bootstrap/endpoint-reconciler.ts';
-import { LocalApiServices } from './discovery/local-api-services.ts';
+import { API_SERVICES_PREFIX, LocalApiServices } from './discovery/local-api-services.ts';
 import { RemoteGroups } from './discovery/remote-groups.ts';
 import { formatJson } from './endpoints/negotiation/body-format.ts';
 import { endpointTable } from './endpoints/endpoint-table.ts';
@@ -46,6 +47,7 @@ import { defaultServiceRange, type ServiceRange } from './registry/strategies/se
 import { strategyTable } from './registry/strategies/strategy-table.ts';
 import { UpdateTurns } from './registry/update-turns.ts';
 import { WatchCaches } from './registry/watch-caches.ts';
+import { StoreFollower } from './storage/cache/store-follower.ts';
 import type { Store } from './storage/interface.ts';
 import { type ServiceAddress, StoreServiceResolver } from './webhook-client/service-resolver.ts';
 import { WebhookClient } from './webhook-client/webhook-client.ts';
@@ -154,6 +156,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #eventExpiry: EventExpiry;
   readonly #claimSweep: ClaimSweep;
   readonly #ipAddresses: IpAddressKeeper;
+  readonly #apiServices: StoreFollower;
   readonly #remoteGroups: RemoteGroups;
   readonly #localApiServices: LocalApiServices | undefined;
   readonly #endpointReconciler: EndpointReconciler;
@@ -168,12 +171,22 @@ class EmbeddedApiServer implements ApiServer {
     this.#eventExpiry = new EventExpiry({ store, clock, logger });
     this.#claimSweep = new ClaimSweep({ store, clock, logger });
     this.#ipAddresses = new IpAddressKeeper({ store, clock, random, logger });
-    this.#remoteGroups = new RemoteGroups({
+    const isLocal = ({ group, version }: GroupVersion): boolean =>
+      this.resources.resources().some((info) => info.group === group && info.version === version);
+    this.#remoteGroups = new RemoteGroups({ store, clock, logger, isLocal });
+    this.#apiServices = new StoreFollower({
       store,
       clock,
       logger,
-      isLocal: ({ group, version }) =>
-        this.resources.resources().some((info) => info.group === group && info.version === version),
+      prefix: API_SERVICES_PREFIX,
+      replace: (items) => {
+        this.#remoteGroups.replace(items);
+        this.#localApiServices?.replace(items);
+      },
+      observe: (events) => {
+        this.#remoteGroups.observe(events);
+        this.#localApiServices?.observe(events);
+      },
     });
     this.#endpointReconciler = new EndpointReconciler({ store, clock, logger, address: () => this.#address() });
     this.#bootstrapKeeper = new BootstrapKeeper({
@@ -218,7 +231,7 @@ class EmbeddedApiServer implements ApiServer {
     this.resources = new ResourceRegistry(environment);
     this.resources.onRemoved((removed) => this.#remoteGroups.removed(removed));
     if (options.localApiServices === 'listed') {
-      const localApiServices = new LocalApiServices({ store, clock, random, logger });
+      const localApiServices = new LocalApiServices({ store, clock, random, logger, isLocal });
       this.#localApiServices = localApiServices;
       this.resources.onAdded((info) => localApiServices.added(info));
       this.resources.onRemoved((removed) => localApiServices.removed(removed));
@@ -300,6 +313,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#eventExpiry.stop();
     this.#claimSweep.stop();
     this.#ipAddresses.stop();
+    this.#apiServices.stop();
     this.#remoteGroups.stop();
     await this.#localApiServices?.stop();
     this.#definitions.stop();
@@ -318,18 +332,11 @@ class EmbeddedApiServer implements ApiServer {
     await Promise.all([
       this.#run('start-system-namespaces-controller', this.#makeBootstrapObjects()),
       ...(this.#rbac === undefined ? [] : [this.#run('rbac/bootstrap-roles', this.#startRbac())]),
-      ...(this.#localApiServices === undefined
-        ? []
-        : [this.#run('kube-apiserver-autoregistration', this.#localApiServices.start())]),
+      this.#startApiServices(),
     ]);
     await this.#run(
       'start-kubernetes-service-controller',
-      Promise.all([
-        this.#endpointReconciler.start(),
-        this.#bootstrapKeeper.start(),
-        this.#ipAddresses.start(),
-        this.#remoteGroups.start(),
-      ]),
+      Promise.all([this.#endpointReconciler.start(), this.#bootstrapKeeper.start(), this.#ipAddresses.start()]),
     );
     this.#eventExpiry.start();
     this.#claimSweep.start();
@@ -381,6 +388,13 @@ class EmbeddedApiServer implements ApiServer {
     const { ensurePolicy } = await import('./authorization/bootstrap-policy/ensure-policy.ts');
     await ensurePolicy(this.#options);
     await this.#rbac?.start();
+  }
+
+  /** Follows the APIServices, and creates missing ones of this server. */
+  async #startApiServices(): Promise<void> {
+    await this.#apiServices.start();
+    if (this.#localApiServices !== undefined)
+      await this.#run('kube-apiserver-autoregistration', this.#localApiServices.start());
   }
 
   #route(context: RequestContext): Promise<HttpResponse> | HttpResponse {

@@ -2,13 +2,14 @@ import { type Condition, findCondition, withCondition } from '../../api/meta/con
 import { apiVersionOf, type GroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { deepEqual } from '../../base/collections/deep-equal.ts';
+import type { GroupOrigin } from '../registry/resource-registry.ts';
 
 /** The label by which kube-apiserver knows the APIServices that it registers itself. */
 const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
 
 /** A group version that this server serves: of a built-in group, or only of definitions. */
 export interface ServedGroupVersion extends GroupVersion {
-  readonly origin: 'builtin' | 'custom';
+  readonly origin: GroupOrigin;
 }
 
 type Priorities = readonly [group: number, version: number];

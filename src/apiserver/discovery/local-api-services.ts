@@ -1,10 +1,10 @@
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
+import type { GroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import type { Random } from '../../base/random/random.ts';
 import { stampCreated } from '../registry/object/object-meta.ts';
-import { StoreFollower } from '../storage/cache/store-follower.ts';
-import type { KeyValue, Store } from '../storage/interface.ts';
+import type { KeyValue, Store, StoreEvent } from '../storage/interface.ts';
 import { resourcePrefix } from '../storage/storage-keys.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';
 import {
@@ -14,7 +14,8 @@ import {
   type ServedGroupVersion,
 } from './local-api-service.ts';
 
-const PREFIX = resourcePrefix({ group: 'apiregistration.k8s.io', resource: 'apiservices' });
+/** The prefix of the keys of APIServices. */
+export const API_SERVICES_PREFIX = resourcePrefix({ group: 'apiregistration.k8s.io', resource: 'apiservices' });
 const RETRY_MS = 10_000;
 
 export interface LocalApiServicesOptions {
@@ -22,11 +23,8 @@ export interface LocalApiServicesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-}
-
-/** A served group version, and its resources: it is served as long as it has one. */
-interface Served extends ServedGroupVersion {
-  readonly resources: Set<string>;
+  /** Whether this server serves a group version itself. */
+  readonly isLocal: (groupVersion: GroupVersion) => boolean;
 }
 
 /**
@@ -35,9 +33,8 @@ interface Served extends ServedGroupVersion {
  */
 export class LocalApiServices {
   readonly #options: LocalApiServicesOptions;
-  readonly #follower: StoreFollower;
   /** By name of the APIService. */
-  readonly #served = new Map<string, Served>();
+  readonly #served = new Map<string, ServedGroupVersion>();
   readonly #stored = new Map<string, KeyValue>();
   /** Names whose next state must be decided. */
   readonly #due = new Set<string>();
@@ -47,71 +44,65 @@ export class LocalApiServices {
 
   constructor(options: LocalApiServicesOptions) {
     this.#options = options;
-    const { store, clock, logger } = options;
-    this.#follower = new StoreFollower({
-      store,
-      clock,
-      logger,
-      prefix: PREFIX,
-      replace: (items) => {
-        this.#stored.clear();
-        for (const item of items) this.#stored.set(nameOf(item.key), item);
-        for (const name of [...this.#stored.keys(), ...this.#served.keys()]) this.#due.add(name);
-        this.#begin();
-      },
-      observe: (events) => {
-        for (const { key, current } of events) {
-          const name = nameOf(key);
-          if (current === undefined) this.#stored.delete(name);
-          else this.#stored.set(name, current);
-          this.#due.add(name);
-        }
-        this.#begin();
-      },
-    });
+  }
+
+  /** A list of all APIServices. Writes only after the start. */
+  replace(items: readonly KeyValue[]): void {
+    this.#stored.clear();
+    for (const item of items) this.#stored.set(nameOf(item.key), item);
+    this.#decideAll();
+  }
+
+  /** Changes after the list. */
+  observe(events: readonly StoreEvent[]): void {
+    for (const { key, current } of events) {
+      const name = nameOf(key);
+      if (current === undefined) this.#stored.delete(name);
+      else this.#stored.set(name, current);
+      this.#due.add(name);
+    }
+    this.#begin();
   }
 
   /** A resource is served from now on, or has changed. */
-  added({ group, version, resource, typeName }: ResourceInfo): void {
-    const origin = typeName === undefined ? 'custom' : 'builtin';
-    const name = apiServiceName({ group, version });
-    const known = this.#served.get(name);
-    if (known !== undefined) {
-      known.resources.add(resource);
-      return;
-    }
-    const served: Served = { group, version, origin, resources: new Set([resource]) };
-    if (!hasLocalApiService(served)) return;
+  added({ group, version, typeName }: ResourceInfo): void {
+    const served: ServedGroupVersion = { group, version, origin: typeName === undefined ? 'custom' : 'builtin' };
+    const name = apiServiceName(served);
+    if (this.#served.has(name) || !hasLocalApiService(served)) return;
     this.#served.set(name, served);
     this.#due.add(name);
     this.#begin();
   }
 
   /** A resource is no longer served. */
-  removed({ group, version, resource }: Pick<ResourceInfo, 'group' | 'version' | 'resource'>): void {
-    const name = apiServiceName({ group, version });
-    const served = this.#served.get(name);
-    served?.resources.delete(resource);
-    if (served?.resources.size !== 0) return;
-    this.#served.delete(name);
+  removed(removed: GroupVersion): void {
+    const name = apiServiceName(removed);
+    if (this.#options.isLocal(removed) || !this.#served.delete(name)) return;
     this.#due.add(name);
     this.#begin();
   }
 
-  /** Resolves when the APIService of each served group version exists. Call it when all definitions are served. */
+  /**
+   * Resolves when the APIService of each served group version exists. Call it when all definitions are served and the APIServices have been
+   * listed.
+   */
   async start(): Promise<void> {
     if (this.#state !== 'new') return;
     this.#state = 'running';
-    await this.#follower.start();
+    this.#decideAll();
     await this.#work;
   }
 
   /** Resolves when no write is under way. */
   async stop(): Promise<void> {
     this.#state = 'stopped';
-    this.#follower.stop();
     this.#retry?.cancel();
     await this.#work;
+  }
+
+  #decideAll(): void {
+    for (const name of [...this.#stored.keys(), ...this.#served.keys()]) this.#due.add(name);
+    this.#begin();
   }
 
   #begin(): void {
@@ -138,7 +129,7 @@ export class LocalApiServices {
     const decision = decideLocalApiService(current, this.#served.get(name), clock.now());
     if (decision.verdict === 'create') {
       stampCreated(decision.object, random.uuid(), clock.now());
-      await store.create(PREFIX + name, encodeStored(decision.object));
+      await store.create(API_SERVICES_PREFIX + name, encodeStored(decision.object));
     } else if (kv === undefined || decision.verdict === 'keep') return;
     else if (decision.verdict === 'delete') await store.delete(kv.key, kv.modRevision);
     else await store.update(kv.key, encodeStored(decision.object), kv.modRevision);
@@ -150,12 +141,11 @@ export class LocalApiServices {
     logger.warn('unable to write a local APIService, will retry', { name, error: String(error) });
     this.#retry ??= clock.setTimer(RETRY_MS, () => {
       this.#retry = undefined;
-      for (const each of [...this.#stored.keys(), ...this.#served.keys()]) this.#due.add(each);
-      this.#begin();
+      this.#decideAll();
     });
   }
 }
 
 function nameOf(key: string): string {
-  return key.slice(PREFIX.length);
+  return key.slice(API_SERVICES_PREFIX.length);
 }

@@ -3,12 +3,8 @@ import { apiVersionOf, type GroupVersion } from '../../api/meta/group-version-ki
 import { type Condition, findCondition, withCondition } from '../../api/meta/conditions.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
-import { StoreFollower } from '../storage/cache/store-follower.ts';
-import type { KeyValue, Store } from '../storage/interface.ts';
-import { resourcePrefix } from '../storage/storage-keys.ts';
+import type { KeyValue, Store, StoreEvent } from '../storage/interface.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';
-
-const API_SERVICES = { group: 'apiregistration.k8s.io', resource: 'apiservices' };
 
 export interface RemoteGroupsOptions {
   readonly store: Store;
@@ -31,7 +27,6 @@ interface Remote {
  */
 export class RemoteGroups {
   readonly #options: RemoteGroupsOptions;
-  readonly #follower: StoreFollower;
   /** By key of the APIService. */
   readonly #remote = new Map<string, Remote>();
   #listed: readonly GroupVersion[] = [];
@@ -39,31 +34,23 @@ export class RemoteGroups {
 
   constructor(options: RemoteGroupsOptions) {
     this.#options = options;
-    const { store, clock, logger } = options;
-    this.#follower = new StoreFollower({
-      store,
-      clock,
-      logger,
-      prefix: resourcePrefix(API_SERVICES),
-      replace: (items) => {
-        this.#remote.clear();
-        for (const item of items) this.#see(item.key, item);
-        this.#listed = Array.from(this.#remote.values(), ({ groupVersion }) => groupVersion);
-      },
-      observe: (events) => {
-        for (const { key, current } of events) this.#see(key, current);
-        this.#listed = Array.from(this.#remote.values(), ({ groupVersion }) => groupVersion);
-      },
-    });
   }
 
-  start(): Promise<void> {
-    return this.#follower.start();
+  /** A list of all APIServices. */
+  replace(items: readonly KeyValue[]): void {
+    this.#remote.clear();
+    for (const item of items) this.#see(item.key, item);
+    this.#listed = Array.from(this.#remote.values(), ({ groupVersion }) => groupVersion);
+  }
+
+  /** Changes after the list. */
+  observe(events: readonly StoreEvent[]): void {
+    for (const { key, current } of events) this.#see(key, current);
+    this.#listed = Array.from(this.#remote.values(), ({ groupVersion }) => groupVersion);
   }
 
   stop(): void {
     this.#state = 'stopped';
-    this.#follower.stop();
   }
 
   /** A new array after each change. */
