@@ -70,9 +70,10 @@ describe('the APIService of a group version that this server serves itself', () 
   it('API-606 goes with the group version, once no finalizer holds it', () => {
     const object = made(widgets);
     const held = { ...object, metadata: { ...object.metadata, finalizers: ['example.com/hold'] } };
-    expect(decideLocalApiService(object, undefined, NOW)).toEqual({ verdict: 'delete' });
-    expect(decideLocalApiService(held, undefined, NOW)).toEqual({ verdict: 'keep' });
-    expect(decideLocalApiService(undefined, undefined, NOW)).toEqual({ verdict: 'keep' });
+    expect(decideLocalApiService(object, 'withdrawn', NOW)).toEqual({ verdict: 'delete' });
+    expect(decideLocalApiService(object, 'elsewhere', NOW)).toEqual({ verdict: 'keep' });
+    expect(decideLocalApiService(held, 'withdrawn', NOW)).toEqual({ verdict: 'keep' });
+    expect(decideLocalApiService(undefined, 'withdrawn', NOW)).toEqual({ verdict: 'keep' });
   });
 
   it('API-606 of a user keeps its spec, and is available if it names no Service', () => {
@@ -88,6 +89,6 @@ describe('the APIService of a group version that this server serves itself', () 
       object: { spec: own['spec'], status: { conditions: [AVAILABLE] } },
     });
     const remote = { ...own, spec: { ...(own['spec'] as object), service: { namespace: 'a', name: 'b' } } };
-    expect(decideLocalApiService(remote, undefined, NOW)).toEqual({ verdict: 'keep' });
+    expect(decideLocalApiService(remote, 'withdrawn', NOW)).toEqual({ verdict: 'keep' });
   });
 });

@@ -65,25 +65,29 @@ const LOCAL: Condition = {
 
 /**
  * The next state of an APIService (API-606). One without the label belongs to a user: only its condition is set, if it names no Service.
- * @param served undefined if this server does not serve the group version
+ * @param served `withdrawn` if this server must delete the object because it no longer serves the group version, and `elsewhere` if it does
+ * not serve the group version, but another server on the same store may
  * @param now epoch ms
  */
 export function decideLocalApiService(
   current: KubeObject | undefined,
-  served: ServedGroupVersion | undefined,
+  served: ServedGroupVersion | 'withdrawn' | 'elsewhere',
   now: number,
 ): ApiServiceDecision {
   if (current === undefined) {
-    return served === undefined ? { verdict: 'keep' } : { verdict: 'create', object: localApiService(served, now) };
+    return typeof served === 'string'
+      ? { verdict: 'keep' }
+      : { verdict: 'create', object: localApiService(served, now) };
   }
   const { metadata = {} } = current;
   const managed = ['onstart', 'true'].includes(metadata.labels?.[MANAGED_LABEL] ?? '');
-  if (managed && served === undefined) {
+  if (managed && typeof served === 'string') {
     // An object with finalizers goes when these are removed, by the endpoint that removes them.
-    return (metadata.finalizers ?? []).length === 0 ? { verdict: 'delete' } : { verdict: 'keep' };
+    const free = served === 'withdrawn' && (metadata.finalizers ?? []).length === 0;
+    return { verdict: free ? 'delete' : 'keep' };
   }
   const spec: { readonly service?: unknown } | undefined =
-    managed && served !== undefined ? specOf(served) : (current['spec'] as object | undefined);
+    managed && typeof served !== 'string' ? specOf(served) : (current['spec'] as object | undefined);
   if (spec?.service !== undefined && spec.service !== null) return { verdict: 'keep' };
   const status = (current['status'] ?? {}) as { conditions?: readonly Condition[] | null };
   const available = findCondition(status.conditions, 'Available');

@@ -19,7 +19,7 @@ export const API_SERVICES_PREFIX = resourcePrefix({ group: 'apiregistration.k8s.
 const RETRY_MS = 10_000;
 
 export interface LocalApiServicesOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, 'create' | 'update' | 'delete'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -29,7 +29,9 @@ export interface LocalApiServicesOptions {
 
 /**
  * The APIServices of the group versions that this server serves itself (API-606). They are created, corrected, restored and deleted, so that
- * they follow the served resources. Writes directly to the store, with a guard, because another server on the same store does the same.
+ * they follow the served resources. Writes directly to the store, with a guard, because another server on the same store does the same. That
+ * server may serve other group versions or be of another release. So that the two do not undo each other's writes for ever, an APIService is
+ * deleted once each time its group version is withdrawn, and corrected once in {@link RETRY_MS}.
  */
 export class LocalApiServices {
   readonly #options: LocalApiServicesOptions;
@@ -38,6 +40,10 @@ export class LocalApiServices {
   readonly #stored = new Map<string, KeyValue>();
   /** Names whose next state must be decided. */
   readonly #due = new Set<string>();
+  /** Names that this server has stopped serving, or did not serve at its start, and has not deleted since. */
+  readonly #withdrawn = new Set<string>();
+  /** Names that were corrected since the timer was set. */
+  readonly #corrected = new Set<string>();
   #work: Promise<void> | undefined;
   #retry: Timer | undefined;
   #state: 'new' | 'running' | 'stopped' = 'new';
@@ -70,6 +76,7 @@ export class LocalApiServices {
     const name = apiServiceName(served);
     if (this.#served.has(name) || !hasLocalApiService(served)) return;
     this.#served.set(name, served);
+    this.#withdrawn.delete(name);
     this.#due.add(name);
     this.#begin();
   }
@@ -78,6 +85,7 @@ export class LocalApiServices {
   removed(removed: GroupVersion): void {
     const name = apiServiceName(removed);
     if (this.#options.isLocal(removed) || !this.#served.delete(name)) return;
+    this.#withdrawn.add(name);
     this.#due.add(name);
     this.#begin();
   }
@@ -89,6 +97,7 @@ export class LocalApiServices {
   async start(): Promise<void> {
     if (this.#state !== 'new') return;
     this.#state = 'running';
+    for (const name of this.#stored.keys()) if (!this.#served.has(name)) this.#withdrawn.add(name);
     this.#decideAll();
     await this.#work;
   }
@@ -126,21 +135,32 @@ export class LocalApiServices {
     const { store, clock, random } = this.#options;
     const kv = this.#stored.get(name);
     const current = kv === undefined ? undefined : new StoredObject(kv).object();
-    const decision = decideLocalApiService(current, this.#served.get(name), clock.now());
+    const served = this.#served.get(name) ?? (this.#withdrawn.has(name) ? 'withdrawn' : 'elsewhere');
+    const decision = decideLocalApiService(current, served, clock.now());
     if (decision.verdict === 'create') {
       stampCreated(decision.object, random.uuid(), clock.now());
       await store.create(API_SERVICES_PREFIX + name, encodeStored(decision.object));
-    } else if (kv === undefined || decision.verdict === 'keep') return;
-    else if (decision.verdict === 'delete') await store.delete(kv.key, kv.modRevision);
-    else await store.update(kv.key, encodeStored(decision.object), kv.modRevision);
+    } else if (kv === undefined) this.#withdrawn.delete(name);
+    else if (decision.verdict === 'delete') {
+      if ((await store.delete(kv.key, kv.modRevision)).succeeded) this.#withdrawn.delete(name);
+    } else if (decision.verdict === 'update' && !this.#corrected.has(name)) {
+      if (!(await store.update(kv.key, encodeStored(decision.object), kv.modRevision)).succeeded) return;
+      this.#corrected.add(name);
+      this.#decideLater();
+    }
   }
 
   #failed(name: string, error: unknown): void {
     if (this.#state !== 'running') return;
-    const { clock, logger } = this.#options;
-    logger.warn('unable to write a local APIService, will retry', { name, error: String(error) });
-    this.#retry ??= clock.setTimer(RETRY_MS, () => {
+    this.#options.logger.warn('unable to write a local APIService, will retry', { name, error: String(error) });
+    this.#decideLater();
+  }
+
+  #decideLater(): void {
+    if (this.#state !== 'running') return;
+    this.#retry ??= this.#options.clock.setTimer(RETRY_MS, () => {
       this.#retry = undefined;
+      this.#corrected.clear();
       this.#decideAll();
     });
   }
