@@ -9,6 +9,12 @@ import { addTo, type Trails } from './trail.ts';
 const CLAIMS: BodyNeed = { resource: 'persistentvolumeclaims' };
 const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };
 
+/** The claims and volumes that may name a class. */
+interface ClassUsers {
+  readonly claims: readonly KubeObject[];
+  readonly volumes: readonly KubeObject[];
+}
+
 /** Protection of VolumeAttributesClasses that a claim or a volume names (LIFE-157). */
 export class Classes implements SimulatedController {
   readonly #snapshot: Snapshot;
@@ -38,8 +44,10 @@ export class Classes implements SimulatedController {
   }
 
   work(): boolean {
+    if (this.#classes.size === 0) return false;
     const before = this.#server.version;
-    for (const uid of this.#classes) this.#protect(uid);
+    const left = { claims: this.#left(CLAIMS), volumes: this.#left(VOLUMES) };
+    for (const uid of this.#classes) this.#protect(uid, left);
     return this.#server.version !== before;
   }
 
@@ -49,21 +57,19 @@ export class Classes implements SimulatedController {
     this.#needs.add(VOLUMES);
   }
 
-  #protect(uid: string): void {
+  #protect(uid: string, { claims, volumes }: ClassUsers): void {
     const object = this.#server.get(uid);
     const name = object?.metadata?.name ?? '';
-    const [claims, volumes] = [this.#left(CLAIMS), this.#left(VOLUMES)];
-    for (const claim of claims) this.#waitFor(uid, claim, classUse(name, { claims: [claim], volumes: [] }));
-    for (const volume of volumes) this.#waitFor(uid, volume, classUse(name, { claims: [], volumes: [volume] }));
-    const { verdict } = decideProtection(object, CLASS_FINALIZER, classUse(name, { claims, volumes }));
+    const users = [
+      ...claims.filter((claim) => classUse(name, { claims: [claim], volumes: [] }) === 'used'),
+      ...volumes.filter((volume) => classUse(name, { claims: [], volumes: [volume] }) === 'used'),
+    ];
+    for (const { metadata } of users) addTo(this.#trails.of(uid), 'waitsFor', metadata?.uid ?? '');
+    const { verdict } = decideProtection(object, CLASS_FINALIZER, users.length > 0 ? 'used' : 'unused');
     if (verdict !== 'update') return;
     // Creates its trail: the plan names it, even if another finalizer holds it.
     this.#trails.of(uid);
     this.#server.removeFinalizer(uid, CLASS_FINALIZER);
-  }
-
-  #waitFor(uid: string, { metadata }: KubeObject, use: 'used' | 'unused'): void {
-    if (use === 'used') addTo(this.#trails.of(uid), 'waitsFor', metadata?.uid ?? '');
   }
 
   /** The objects that are not deleted, as the server has them now. */
