@@ -1,6 +1,7 @@
 import { CUSTOM_RESOURCE_CLEANUP } from '../../api/deletion/definition-delete.ts';
 import { isGarbageCollectionFinalizer } from '../../api/deletion/propagation.ts';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
+import type { Graph, NodeId } from '../../collector/graph/graph.ts';
 import type { CascadePolicy } from '../documents/cascade-plan.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type BodyNeed, BodyNeeds } from './body-need.ts';
@@ -194,7 +195,9 @@ class Simulation {
       trail.waited = true;
       graph.forEachBlockingDependent(id, (dependent) => {
         const blocking = graph.uidAt(dependent);
-        if (!this.#collector.ownersReleasedNow(blocking).includes(uid)) addTo(trail, 'waitsFor', blocking);
+        // The collector removes a reference instead of deleting its object only if the object has another owner.
+        const released = ownersCount(graph, dependent) > 1 && this.#collector.ownersReleasedNow(blocking).includes(uid);
+        if (!released) addTo(trail, 'waitsFor', blocking);
       });
     }
     for (const controller of this.#controllers) controller.terminating?.(uid, object);
@@ -234,4 +237,10 @@ class Simulation {
     if (isGarbageCollectionFinalizer(finalizer) || finalizer === CUSTOM_RESOURCE_CLEANUP) return false;
     return !PROTECTIONS.has(finalizer);
   }
+}
+
+function ownersCount(graph: Graph, id: NodeId): number {
+  let count = 0;
+  graph.forEachOwner(id, () => void count++);
+  return count;
 }
