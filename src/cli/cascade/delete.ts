@@ -73,7 +73,7 @@ export function deleteObjects(args: readonly string[], flags: DeleteFlags, outpu
       const plan =
         saved === undefined
           ? (await requestedPlan(cluster, args, { flags, terminal }))?.plan
-          : await planAnew(cluster, saved, terminal);
+          : await planAnew(cluster, saved, { flags, terminal });
       if (plan === undefined) return nothingThere(terminal);
       terminal.stdout(`${planText(plan, { style: terminalStyle(terminal), all: false, wide: false })}\n`);
       const refusal = refusalOf(plan, { saved, digest: flags.digest, budget });
@@ -398,8 +398,13 @@ async function savedPlan(file: string, args: readonly string[]): Promise<Cascade
   );
 }
 
-async function planAnew({ client }: ClusterAccess, saved: CascadePlan, terminal: Terminal): Promise<CascadePlan> {
-  const plan = await inOrder(planAgain(saved, { client, clock: systemClock }));
+async function planAnew(
+  { client }: ClusterAccess,
+  saved: CascadePlan,
+  { flags, terminal }: { readonly flags: DeleteFlags; readonly terminal: Terminal },
+): Promise<CascadePlan> {
+  const gracePeriodSeconds = graceOf(flags);
+  const plan = await inOrder(planAgain(saved, { client, clock: systemClock, gracePeriodSeconds }));
   if (plan === undefined)
     throw new CommandError('none of the roots of the plan exists any more', 'There is nothing to delete.');
   warnIncomplete(plan, terminal);
