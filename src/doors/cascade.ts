@@ -22,6 +22,7 @@ import { lintCluster } from '../cascade/lint/lint-cluster.ts';
 import { readObservation } from '../cascade/observed/read-observation.ts';
 import { previewCascade } from '../cascade/preview/preview.ts';
 import { isOfAnotherCluster } from '../cascade/record/cluster-uid.ts';
+import { noteUndo } from '../cascade/record/note-undo.ts';
 import { recordCascade } from '../cascade/record/record-cascade.ts';
 import { RecordStore } from '../cascade/record/record-store.ts';
 import { planRelink as relinkPlanOf } from '../cascade/relink/plan-relink.ts';
@@ -252,10 +253,7 @@ export async function undo(
   options: UndoChoices = {},
 ): Promise<UndoResult> {
   const planned = await plannedUndo(client, records, { id, options });
-  const result = await runUndo(planned, { client, clock: systemClock });
-  const { created: restored, left, conflict: conflicts } = result.summary;
-  await records.noteUndo(planned.plan.id, { restored, left, conflicts });
-  return result;
+  return noteUndo(records, await runUndo(planned, { client, clock: systemClock }));
 }
 
 async function plannedUndo(

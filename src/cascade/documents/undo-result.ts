@@ -25,4 +25,6 @@ export interface UndoResult extends Document<'UndoResult'> {
   readonly summary: Readonly<Record<UndoOutcome, number>>;
   /** Owner references of restored objects, read again at the end. */
   readonly ownerEdges: { readonly total: number; readonly valid: number; readonly broken: readonly string[] };
+  /** Faults that concern no object, such as a record that cannot be written. Absent if there are none. */
+  readonly warnings?: readonly string[];
 }

@@ -17,6 +17,7 @@ import { DOCUMENT_API_VERSION } from '../documents/document.ts';
 import type { ConflictPolicy, ManagedPolicy, UndoPlan } from '../documents/undo-plan.ts';
 import type { UndoResult } from '../documents/undo-result.ts';
 import { isOfAnotherCluster } from '../record/cluster-uid.ts';
+import { noteUndo } from '../record/note-undo.ts';
 import { RecordError, type RecordErrorCode } from '../record/record-error.ts';
 import type { RecordStore } from '../record/record-store.ts';
 import type { RecordedObject } from '../record/recorded-object.ts';
@@ -99,9 +100,7 @@ export async function undoRecord(call: RecordCall): Promise<UndoPlan | UndoResul
   await requireRights(client, objectRightsOf(created, 'create', discovery), record.id);
   try {
     const result = await runUndo(planned, { client, clock });
-    const { created: restored, left, conflict: conflicts } = result.summary;
-    await fromStore(store.noteUndo(record.id, { restored, left, conflicts }), record.id);
-    return result;
+    return await noteUndo({ noteUndo: (id, entry) => fromStore(store.noteUndo(id, entry), id) }, result);
   } catch (error) {
     if (!(error instanceof UndoConflictError)) throw error;
     const causes = error.conflicts.map(({ ref, message }) => ({

@@ -8,6 +8,7 @@ import type { UndoResult } from '../../cascade/documents/undo-result.ts';
 import { isRecordId, type RecordStore } from '../../cascade/record/record-store.ts';
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
 import { isOfAnotherCluster } from '../../cascade/record/cluster-uid.ts';
+import { noteUndo } from '../../cascade/record/note-undo.ts';
 import { planRecordedUndo } from '../../cascade/undo/plan-recorded-undo.ts';
 import { runUndo, UndoConflictError } from '../../cascade/undo/run-undo.ts';
 import { selectRecorded } from '../../cascade/undo/select-recorded.ts';
@@ -73,9 +74,8 @@ async function undoIn(cluster: ClusterAccess, subject: UndoSubject, { flags, ter
   }
   const onProgress = progressLine(terminal, plan.summary.create);
   try {
-    const result = await runUndo(planned, { client, clock: systemClock, onProgress });
-    const { created, left, conflict } = result.summary;
-    await store.noteUndo(record.id, { restored: created, left, conflicts: conflict });
+    const result = await noteUndo(store, await runUndo(planned, { client, clock: systemClock, onProgress }));
+    for (const warning of result.warnings ?? []) terminal.stderr(`warning: ${warning}\n`);
     terminal.stdout(json ? `${JSON.stringify(result, undefined, 2)}\n` : resultAsText(result));
     return result.summary.failed === 0 && result.ownerEdges.broken.length === 0 ? EXIT_DONE : EXIT_ERROR;
   } catch (error) {
