@@ -247,12 +247,12 @@ function judgeBudget(
   const extent = extentOf(plan);
   const exceeded = exceededLimits(budget, extent, spent);
   if (exceeded.length === 0) return allow('withinBudget', { warnings, deletes: extent });
-  const digest = approvalDigest(plan);
   const refused = `${subjectOf(request)} is not ${verbOf(request)}: the budget is exceeded`;
   if (request.operation !== 'DELETE') {
     const next = 'make fewer objects go within the hour, or ask for a larger budget; only a deletion can be agreed to.';
     return deny('exceedsBudget', refused, exceeded, next);
   }
+  const digest = approvalDigest(plan);
   if (approves(request.oldObject?.metadata?.annotations?.[APPROVED_PLAN], digest, now)) {
     return allow('planApproved', { warnings, deletes: extent });
   }
