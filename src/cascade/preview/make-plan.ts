@@ -130,8 +130,7 @@ function plannedObject(
 function waitedFor(trail: Trail, { trails, server, emptied }: SimulationResult): string[] {
   const { uid, sequence, waitsFor, usedBy, via } = trail;
   const left = trail.waited === true && sequence === undefined ? blockingDependents(server.graph, uid) : [];
-  const all = left.length === 0 ? [...waitsFor] : [...new Set([...waitsFor, ...left])];
-  return all.filter((other) => {
+  return [...waitsFor, ...left.filter((other) => !waitsFor.has(other))].filter((other) => {
     if (emptied.has(uid) && !usedBy.has(other) && via !== 'volume') return false;
     const ended = trails.find(other)?.sequence;
     if (sequence === undefined) return !server.removed.has(other) || ended !== undefined;
