@@ -116,7 +116,6 @@ const smallFiles = {
     // Their importers are in other rooms.
     'cascade/delete/plan-difference.ts',
     'cascade/report/plan-drawing.ts',
-    'cascade/snapshot/finalizer-setters.ts',
     // A pure decision beside the actor that it decides for.
     'lifecycle/simulator/node-fit.ts',
   ],

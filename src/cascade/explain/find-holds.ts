@@ -1,15 +1,10 @@
-import { ownsFinalizer } from '../../api/meta/finalizer-owner.ts';
-import {
-  FINALIZER_FOREGROUND,
-  FINALIZER_ORPHAN,
-  type KubeObject,
-  type ObjectMeta,
-} from '../../api/meta/object-meta.ts';
+import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type KubeObject } from '../../api/meta/object-meta.ts';
 import type { Hold } from '../documents/explanation.ts';
 import { finalizerEvidence } from '../finalizers/finalizer-evidence.ts';
 import { knownFinalizer } from '../finalizers/known-finalizers.ts';
 import { isTerminating, nameOf, type ObservedObject } from '../observed/observed-object.ts';
 import { ABSENT_CLASSES } from '../observed/ownership-index.ts';
+import { setterOf } from '../snapshot/finalizer-setters.ts';
 import type { ExplainEvidence } from './explain-evidence.ts';
 import { blockingDependents } from './collector-decision.ts';
 import { chainEnd, waitedFor } from './waited-for.ts';
@@ -28,15 +23,6 @@ export function findHolds(object: ObservedObject, evidence: ExplainEvidence): Ho
     ...namespaceHolds(object, body, evidence),
     ...graceHolds(object, body),
   ];
-}
-
-/** The manager that set a finalizer and the time, from managedFields; empty if they do not show it. */
-export function setterOf({ managedFields = [] }: ObjectMeta, finalizer: string): { setBy?: string; since?: string } {
-  for (const { manager, time, fieldsV1 } of managedFields) {
-    if (!ownsFinalizer(fieldsV1, finalizer)) continue;
-    return { ...(manager === undefined ? {} : { setBy: manager }), ...(time === undefined ? {} : { since: time }) };
-  }
-  return {};
 }
 
 function finalizerHolds({ ref, metadata }: ObservedObject, { index, sightings, bodies }: ExplainEvidence): Hold[] {

@@ -4,11 +4,11 @@ import type { Finding } from '../documents/explanation.ts';
 import { finalizerEvidence } from '../finalizers/finalizer-evidence.ts';
 import { isKubernetesFinalizer, knownFinalizer } from '../finalizers/known-finalizers.ts';
 import { isTerminating, nameOf, type ObservedObject } from '../observed/observed-object.ts';
+import { setterOf } from '../snapshot/finalizer-setters.ts';
 import { blockingDependents } from './collector-decision.ts';
 import { argumentsOf, patchReference } from './commands.ts';
 import type { ExplainCode } from './explain-codes.ts';
 import type { ExplainEvidence } from './explain-evidence.ts';
-import { setterOf } from './find-holds.ts';
 import { chainEnd, waitedFor } from './waited-for.ts';
 
 type Trap = (object: ObservedObject, evidence: ExplainEvidence) => Iterable<Finding>;

@@ -173,11 +173,7 @@ function finalizersOf(snapshot: Snapshot, { server, trails }: SimulationResult, 
     ...(server.get(uid)?.metadata?.finalizers ?? []),
     ...(trails.find(uid)?.assumed ?? []),
   ]);
-  return [...names].map((name) => {
-    const setter = setterOf(before, name);
-    if (setter === undefined) return { name };
-    return { name, setBy: setter.manager, ...(setter.time === undefined ? {} : { since: setter.time }) };
-  });
+  return [...names].map((name) => ({ name, ...setterOf(before, name) }));
 }
 
 function planRoot(snapshot: Snapshot, { uid, policy }: SimulatedRoot): PlanRoot[] {
