@@ -1,5 +1,5 @@
 import type { ResourceInfo } from '../kinds/resource-info.ts';
-import type { GroupKind } from '../meta/group-version-kind.ts';
+import { type GroupKind, isNamespaces } from '../meta/group-version-kind.ts';
 import type { KubeObject, ObjectMeta } from '../meta/object-meta.ts';
 import type { StatusError } from '../status-error.ts';
 import { newConflict } from '../status-error.ts';
@@ -30,12 +30,11 @@ export function failedPrecondition(
  */
 export function impliedPreconditions(
   options: DeleteOptions,
-  { group, resource }: Pick<ResourceInfo, 'group' | 'resource'>,
+  info: Pick<ResourceInfo, 'group' | 'resource'>,
   { uid }: Pick<ObjectMeta, 'uid'>,
 ): DeleteOptions {
   const takesOthersAlong =
-    (group === '' && resource === 'namespaces') ||
-    (group === 'apiextensions.k8s.io' && resource === 'customresourcedefinitions');
+    isNamespaces(info) || (info.group === 'apiextensions.k8s.io' && info.resource === 'customresourcedefinitions');
   if (!takesOthersAlong || uid === undefined || options.preconditions?.uid !== undefined) return options;
   return { ...options, preconditions: { ...options.preconditions, uid } };
 }

@@ -24,6 +24,11 @@ export interface GroupResource {
   readonly resource: string;
 }
 
+/** True for the resource of namespaces. */
+export function isNamespaces({ group, resource }: GroupResource): boolean {
+  return group === '' && resource === 'namespaces';
+}
+
 /**
  * Splits `apps/v1` or `v1`. Undefined for more than one slash. Like upstream, the empty text and `/` parse to an empty
  * group version, and `apps/` to one without version; a caller that needs a version must check (API-067).

@@ -1,4 +1,5 @@
 import type { ResourceInfo, SubresourceInfo, Verb } from '../../api/kinds/resource-info.ts';
+import { isNamespaces } from '../../api/meta/group-version-kind.ts';
 import {
   newMethodNotSupported,
   newNotAcceptable,
@@ -90,8 +91,7 @@ export class ResourceHandler {
       if (request.namespace === '' && request.name !== '') return 'misplaced';
       return request.namespace;
     }
-    const addressesNamespace = info.group === '' && info.resource === 'namespaces';
-    if (request.namespace !== '' && !addressesNamespace) return 'misplaced';
+    if (request.namespace !== '' && !isNamespaces(info)) return 'misplaced';
     return '';
   }
 

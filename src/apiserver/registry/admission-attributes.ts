@@ -1,6 +1,6 @@
 import { managersProblem } from '../../api/apply/managed-fields.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
-import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
+import { type GroupVersionKind, isNamespaces } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { AdmissionAttributes, AdmissionOperation, ObjectInterfaces } from '../admission/chain/attributes.ts';
 import { Reinvocation } from '../admission/chain/reinvocation.ts';
@@ -49,11 +49,10 @@ class WriteAttributes implements AdmissionAttributes {
     const { info } = resource;
     const { namespace, name, object } = write;
     const { group, version, kind } = write.kind ?? info;
-    const isNamespace = info.group === '' && info.resource === 'namespaces';
     this.#write = write;
     this.info = info;
     this.kind = { group, version, kind };
-    this.namespace = isNamespace && namespace === '' ? name : namespace;
+    this.namespace = isNamespaces(info) && namespace === '' ? name : namespace;
     if (object !== undefined) this.object = object;
     this.interfaces = objectInterfaces(resource);
   }

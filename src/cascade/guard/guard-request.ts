@@ -1,3 +1,4 @@
+import { isNamespaces } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 
 /** A write as admission sees it, whether it comes from the embedded server or from an AdmissionReview. */
@@ -21,9 +22,10 @@ export interface GuardRequest {
 }
 
 /** The object of a request for messages: `deployments.apps "web" in namespace "shop"`. */
-export function subjectOf({ group, resource, namespace, name, oldObject }: GuardRequest): string {
+export function subjectOf(request: GuardRequest): string {
+  const { group, resource, namespace, name, oldObject } = request;
   const type = group === '' ? resource : `${resource}.${group}`;
   const shown = name || oldObject?.metadata?.name || '';
-  const isCluster = namespace === '' || (group === '' && resource === 'namespaces');
+  const isCluster = namespace === '' || isNamespaces(request);
   return `${type} "${shown}"${isCluster ? '' : ` in namespace "${namespace}"`}`;
 }

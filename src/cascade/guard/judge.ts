@@ -1,3 +1,4 @@
+import { isNamespaces } from '../../api/meta/group-version-kind.ts';
 import type { ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 import { makePlan } from '../preview/make-plan.ts';
 import type { BodyNeed } from '../simulate/body-need.ts';
@@ -266,9 +267,10 @@ function judgeBudget(
   );
 }
 
-function typeAndName({ group, resource, namespace, name, oldObject }: GuardRequest): string {
-  const where = namespace === '' || (group === '' && resource === 'namespaces') ? '' : ` -n ${namespace}`;
-  return `${resourceName({ group, resource })}/${name || oldObject?.metadata?.name || ''}${where}`;
+function typeAndName(request: GuardRequest): string {
+  const { namespace, name, oldObject } = request;
+  const where = namespace === '' || isNamespaces(request) ? '' : ` -n ${namespace}`;
+  return `${resourceName(request)}/${name || oldObject?.metadata?.name || ''}${where}`;
 }
 
 function unprotectForbidden(request: GuardRequest, why: readonly string[]): GuardVerdict {

@@ -1,4 +1,5 @@
 import { deepEqual } from '../../base/collections/deep-equal.ts';
+import { isNamespaces } from '../../api/meta/group-version-kind.ts';
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
 import type { CascadePolicy } from '../documents/cascade-plan.ts';
 import type { GuardRequest } from './guard-request.ts';
@@ -34,7 +35,7 @@ export function lossOf(request: GuardRequest): Loss {
   if (object === undefined || oldObject === undefined || uid === undefined) return nothing;
   const before = oldObject.metadata ?? {};
   const after = object.metadata ?? {};
-  if (group === '' && resource === 'namespaces' && count(oldObject, 'spec') > 0 && count(object, 'spec') === 0) {
+  if (isNamespaces(request) && count(oldObject, 'spec') > 0 && count(object, 'spec') === 0) {
     return { loss: 'finalizeNamespace', uid, namespace: before.name ?? '' };
   }
   const isFreed = (before.finalizers ?? []).length > 0 && (after.finalizers ?? []).length === 0;

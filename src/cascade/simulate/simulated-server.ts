@@ -6,7 +6,7 @@ import type { DeleteOptions } from '../../api/deletion/delete-options.ts';
 import { decideNamespaceDelete } from '../../api/deletion/namespace-delete.ts';
 import { graceRuleOf } from '../../api/deletion/pod-grace.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
-import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
+import { isNamespaces, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 import { assert } from '../../base/errors/assert.ts';
 import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
@@ -189,7 +189,7 @@ export class SimulatedServer {
   #decide(object: KubeObject, resource: DiscoveredResource, options: DeleteOptions): DeleteDecision {
     const info = this.#infoOf(resource);
     const input = { object, options, resource: info, now: this.#now };
-    if (info.group === '' && info.resource === 'namespaces') return decideNamespaceDelete(input);
+    if (isNamespaces(info)) return decideNamespaceDelete(input);
     if (info.group === 'apiextensions.k8s.io' && info.resource === 'customresourcedefinitions') {
       return decideDefinitionDelete(input);
     }

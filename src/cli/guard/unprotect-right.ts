@@ -1,3 +1,4 @@
+import { isNamespaces } from '../../api/meta/group-version-kind.ts';
 import type { GuardRequest } from '../../cascade/guard/guard-request.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
@@ -10,7 +11,6 @@ interface AccessReview {
 /** Checks with the API server whether the user of a request has the verb `unprotect` on its object. */
 export async function mayUnprotect(client: RestClient, request: GuardRequest, signal?: AbortSignal): Promise<boolean> {
   const { user, group, version, resource, name, oldObject } = request;
-  const isNamespace = group === '' && resource === 'namespaces';
   const review = await client.create<AccessReview>(
     { gvr },
     {
@@ -25,7 +25,7 @@ export async function mayUnprotect(client: RestClient, request: GuardRequest, si
           version,
           resource,
           name: name || oldObject?.metadata?.name || '',
-          ...(isNamespace ? {} : { namespace: request.namespace }),
+          ...(isNamespaces(request) ? {} : { namespace: request.namespace }),
         },
       },
     },

@@ -1,4 +1,5 @@
 import { copyJson, equalJson } from '../../../api/codec/json/json-value.ts';
+import { isNamespaces } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newForbidden, newInternalError, StatusError } from '../../../api/status-error.ts';
 import { type AdmissionAttributes, replaceContent } from '../chain/attributes.ts';
@@ -108,8 +109,7 @@ export class MutationDispatch {
 
   /** A Namespace itself has no namespace object. */
   #namespaceOf({ info, namespace }: AdmissionAttributes): Promise<KubeObject> | null {
-    const isNamespace = info.group === '' && info.resource === 'namespaces';
-    return namespace === '' || isNamespace ? null : this.#options.namespaces.get(namespace);
+    return namespace === '' || isNamespaces(info) ? null : this.#options.namespaces.get(namespace);
   }
 
   #evaluatorOf(policy: MutatingAdmissionPolicy): MutationEvaluator {

@@ -1,4 +1,5 @@
 import { append } from '../../../base/collections/append.ts';
+import { isNamespaces } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { newForbidden, StatusError } from '../../../api/status-error.ts';
 import type { Authorizer } from '../../authorization/authorizer.ts';
@@ -101,8 +102,7 @@ export class PolicyDispatch {
 
   /** A Namespace itself has no namespace object. */
   #namespaceOf({ info, namespace }: AdmissionAttributes): Promise<KubeObject> | null {
-    const isNamespace = info.group === '' && info.resource === 'namespaces';
-    return namespace === '' || isNamespace ? null : this.#options.namespaces.get(namespace);
+    return namespace === '' || isNamespaces(info) ? null : this.#options.namespaces.get(namespace);
   }
 
   /** Carries out the binding's actions for denials. */
