@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { isJsonObject } from '../../api/codec/json/json-value.ts';
 
 /** A key that signs tokens, ECDSA P-256 (`ES256`), with its id. */
 export interface SigningKey {
@@ -77,9 +78,7 @@ function decode(text: string): Readonly<Record<string, unknown>> | undefined {
   if (!BASE64URL.test(text)) return undefined;
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

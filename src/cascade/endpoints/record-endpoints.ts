@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../api/codec/json/json-value.ts';
 import {
   newBadRequest,
   newConflict,
@@ -178,7 +179,7 @@ function orderOf({ body, headers }: HttpRequest): UndoOrder {
   } catch {
     throw newBadRequest('the body is no JSON; give {"id": "ID of a record"}');
   }
-  if (typeof order !== 'object' || order === null) throw newBadRequest('the body is no object');
+  if (!isJsonObject(order)) throw newBadRequest('the body is no object');
   const wrong = Object.entries(order).find(([field, value]) => !isValid(field, value));
   if (wrong !== undefined) throw newBadRequest(`invalid ${wrong[0]} ${JSON.stringify(wrong[1])}`);
   if (order.id === undefined) throw newBadRequest('the body has no id');

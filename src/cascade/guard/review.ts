@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../api/codec/json/json-value.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { GuardRequest } from './guard-request.ts';
 import type { GuardVerdict } from './judge.ts';
@@ -61,7 +62,7 @@ function requestOf(text: string): AdmissionRequest {
   if (kind !== 'AdmissionReview' || apiVersion !== 'admission.k8s.io/v1') {
     throw new ReviewError('the body is no AdmissionReview of admission.k8s.io/v1');
   }
-  if (typeof request !== 'object' || request === null) throw new ReviewError('the AdmissionReview has no request');
+  if (!isJsonObject(request)) throw new ReviewError('the AdmissionReview has no request');
   return request;
 }
 

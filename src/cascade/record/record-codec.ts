@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isJsonObject } from '../../api/codec/json/json-value.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { Random } from '../../base/random/random.ts';
 import type { CascadeRecord } from '../documents/cascade-record.ts';
@@ -37,7 +38,7 @@ export function decodeRecordFile(text: string, path: string): RecordFile {
   } catch (error) {
     throw damaged(path, 'it is not JSON', { cause: error });
   }
-  if (typeof file !== 'object' || file === null) throw damaged(path, 'it is not an object');
+  if (!isJsonObject(file)) throw damaged(path, 'it is not an object');
   refuseLater(file.schemaVersion, path);
   if (file.content === undefined || file.sha256 !== sha256Of(JSON.stringify(file.content))) {
     throw damaged(path, 'its checksum is wrong');

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { fieldInvalid } from '../../../api/field-error.ts';
 import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
@@ -59,9 +60,7 @@ interface Patching {
 export function patched(document: KubeObject, { patch, expected, validation, context }: Patching): KubeObject {
   const sees = patch.sees === 'metadata' && expected.defaultsMetadata === true ? 'fields' : patch.sees;
   const result = patch.apply(seenPart(document, sees));
-  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
-    throw newBadRequest('the patch does not leave an object');
-  }
+  if (!isJsonObject(result)) throw newBadRequest('the patch does not leave an object');
   const object = result as KubeObject;
   refuseOtherKind(object, expected);
   const decoded = expected.decode(object);

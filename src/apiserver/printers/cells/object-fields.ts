@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../../api/codec/json/json-value.ts';
+
 /**
  * Reads fields of objects whose type is known only by kind. A printer must show a row for any stored object, so a field that is missing or
  * has the wrong type reads as Go's zero value, and nothing throws.
@@ -36,7 +38,7 @@ export function listAt(value: unknown, ...path: readonly Step[]): readonly unkno
 
 export function mapAt(value: unknown, ...path: readonly Step[]): Fields {
   const found = at(value, ...path);
-  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Fields) : {};
+  return isJsonObject(found) ? found : {};
 }
 
 /** True for a value that would be a non-nil pointer in Go. */
