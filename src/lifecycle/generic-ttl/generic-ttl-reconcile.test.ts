@@ -68,6 +68,25 @@ describe('LIFE-090 the TTL of an object', () => {
   });
 });
 
+describe('LIFE-090 annotations that a controller copied', () => {
+  const controlled = (kind: string, controller: boolean) => ({
+    kind,
+    ...object(ttl('1h'), [], {
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Owner', name: 'd', uid: '1', controller }],
+    }),
+  });
+
+  it.each(['ReplicaSet', 'ControllerRevision'])('never delete a %s of a controller', (kind) => {
+    expect(decideGenericTtl(controlled(kind, true), NOW)).toEqual(nothing('owned'));
+    expect(decideGenericTtl(controlled(kind, false), NOW).verdict).toBe('delete');
+    expect(decideGenericTtl({ kind, ...object(ttl('1h')) }, NOW).verdict).toBe('delete');
+  });
+
+  it('delete other kinds, whose annotations a person writes into a template', () => {
+    expect(decideGenericTtl(controlled('Pod', true), NOW).verdict).toBe('delete');
+  });
+});
+
 describe('LIFE-090 the kinds with a TTL', () => {
   const verbs = ['get', 'list', 'watch', 'delete'];
   const may = (group: string, resource: string, listed: string[] = [], has = verbs) =>

@@ -10,6 +10,9 @@ export const TTL_AFTER_CONDITION = 'kubegc.io/ttl-after-condition';
 /** Protects an object from deletion; the value is the reason. */
 const PROTECT = 'kubegc.io/protect';
 
+/** Kinds to which a controller copies its object's annotations, and where they stay when they are removed there. */
+const COPIED_TO: ReadonlySet<unknown> = new Set(['ReplicaSet', 'ControllerRevision']);
+
 /** Kinds whose deletion takes more with it, by plural name and group; they have a TTL only if listed. */
 export const EXCLUDED_RESOURCES: ReadonlySet<string> = new Set([
   'namespaces',
@@ -22,7 +25,7 @@ export const EXCLUDED_RESOURCES: ReadonlySet<string> = new Set([
 type GenericTtlDecision =
   | {
       readonly verdict: 'nothing';
-      readonly reason: 'terminating' | 'protected' | 'noTtl' | 'unreadable' | 'otherStatus';
+      readonly reason: 'terminating' | 'protected' | 'noTtl' | 'owned' | 'unreadable' | 'otherStatus';
     }
   | { readonly verdict: 'wait'; readonly reason: TtlReason; readonly untilMs: number }
   | { readonly verdict: 'delete'; readonly reason: TtlReason };
@@ -45,10 +48,13 @@ export function mayHaveTtl({ group, resource, verbs }: Offered, listed: readonly
 
 /** Decides about a live object (LIFE-090). The earlier of two times counts. `now` is in epoch ms. */
 export function decideGenericTtl({ metadata = {}, ...object }: KubeObject, now: number): GenericTtlDecision {
-  const { annotations = {}, deletionTimestamp, creationTimestamp } = metadata;
+  const { annotations = {}, deletionTimestamp, creationTimestamp, ownerReferences = [] } = metadata;
   if (deletionTimestamp) return { verdict: 'nothing', reason: 'terminating' };
   const [sinceCreation, sinceCondition] = [annotations[TTL], annotations[TTL_AFTER_CONDITION]];
   if (sinceCreation === undefined && sinceCondition === undefined) return { verdict: 'nothing', reason: 'noTtl' };
+  if (COPIED_TO.has(object['kind']) && ownerReferences.some(({ controller }) => controller)) {
+    return { verdict: 'nothing', reason: 'owned' };
+  }
   if (annotations[PROTECT] !== undefined) return { verdict: 'nothing', reason: 'protected' };
   const ends: { readonly reason: TtlReason; readonly atMs: number }[] = [];
   if (sinceCreation !== undefined) {
