@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { GenericTtlController } from '../../src/lifecycle/generic-ttl/generic-ttl-controller.ts';
-import { configMaps, EmbeddedCluster, gvrOf, namespaces, pods } from './embedded-cluster.ts';
+import { answer, configMaps, EmbeddedCluster, gvrOf, namespaces, pods } from './embedded-cluster.ts';
 
 const namespace = 'default';
 const HOUR = 3_600_000;
@@ -77,4 +77,60 @@ it.each([[[]], [['namespaces']]])('LIFE-090 a namespace has a TTL only when its 
   await cluster.clock.settle();
   expect(await isLeaving({ gvr: namespaces, name: 'temporary' })()).toBe(listed.length > 0);
   expect(await isLeaving({ gvr: gvrOf('persistentvolumeclaims'), namespace, name: 'c' })()).toBe(false);
+});
+
+/** Keys of the controller that wait for their time. */
+const delayedKeys = () =>
+  cluster.metrics.value('kubegc_lifecycle_delayed_keys', { name: 'generic_ttl', reason: 'later' });
+/** Answers discovery of the core group with these versions. */
+const discoverCore = (...items: readonly object[]) => {
+  cluster.fault = (request, next) =>
+    request.target === '/api'
+      ? Promise.resolve({
+          ...answer(200, { items }),
+          headers: { 'content-type': 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' },
+        })
+      : next(request);
+};
+
+it('LIFE-090 an object is read when its time is over, and not before', async () => {
+  await configMap('short', ttl('20m'));
+  await run();
+  const reads = () =>
+    cluster.requests.filter((request) => request === `GET /api/v1/namespaces/${namespace}/configmaps/short`);
+  await cluster.clock.advanceAsync(HOUR / 4);
+  expect(delayedKeys()).toBe(1);
+  expect(reads()).toEqual([]);
+  await cluster.until(isLeaving({ gvr: configMaps, namespace, name: 'short' }), { withinMs: HOUR, stepMs: 10_000 });
+  expect(reads().length).toBeGreaterThan(0);
+});
+
+it('LIFE-090 nothing waits for the time of an object that is deleted before', async () => {
+  await configMap('short', ttl('20m'));
+  await run();
+  await cluster.clock.advanceAsync(60_000);
+  expect(delayedKeys()).toBe(1);
+  await cluster.wait(cluster.client.delete({ gvr: configMaps, namespace, name: 'short' }));
+  await cluster.clock.advanceAsync(60_000);
+  expect(delayedKeys()).toBe(0);
+});
+
+it('LIFE-090 an object whose kind is no longer served is not requested', async () => {
+  await configMap('short', ttl('20m'));
+  await run();
+  await cluster.clock.advanceAsync(60_000);
+  discoverCore();
+  await cluster.clock.advanceAsync(60_000);
+  cluster.requests.length = 0;
+  await cluster.clock.advanceAsync(HOUR);
+  expect(cluster.requests.filter((request) => request.includes('configmaps'))).toEqual([]);
+});
+
+it('LIFE-090 the kinds of the core group are watched on while their discovery fails', async () => {
+  await run();
+  await cluster.clock.advanceAsync(60_000);
+  discoverCore({ metadata: { name: '' }, versions: [{ version: 'v1', freshness: 'Stale', resources: [] }] });
+  await cluster.clock.advanceAsync(60_000);
+  await configMap('short', ttl('1m'));
+  await cluster.until(isLeaving({ gvr: configMaps, namespace, name: 'short' }), { withinMs: HOUR, stepMs: 10_000 });
 });

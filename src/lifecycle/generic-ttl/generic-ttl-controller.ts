@@ -1,4 +1,4 @@
-import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
+import { apiVersionOf, type GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isObjectNotFound, StatusError } from '../../api/status-error.ts';
 import type { Counter } from '../../base/metrics/metrics.ts';
@@ -32,7 +32,7 @@ interface Watch {
 
 /**
  * Deletes objects of any kind by their annotations `kubegc.io/ttl` and `kubegc.io/ttl-after-condition` (LIFE-090). Invariant: it keeps no
- * object, and decides on a live read.
+ * object, and deletes only after a live read.
  */
 export class GenericTtlController implements Service {
   readonly #options: GenericTtlOptions;
@@ -85,9 +85,8 @@ export class GenericTtlController implements Service {
       preferred.filter((offered) => mayHaveTtl(offered, alsoKinds)).map((gvr) => [idOf(gvr), gvr]),
     );
     for (const [id, watch] of this.#watches) {
-      const { group, version } = watch.gvr;
       // A group that could not be read may still serve it.
-      if (wanted.has(id) || failedGroupVersions.has(`${group}/${version}`)) continue;
+      if (wanted.has(id) || failedGroupVersions.has(apiVersionOf(watch.gvr))) continue;
       this.#watches.delete(id);
       this.#end(watch);
     }
@@ -98,7 +97,16 @@ export class GenericTtlController implements Service {
 
   #watch(gvr: GroupVersionResource): Watch {
     const { client, clock, random, logger } = this.#options;
-    const sink = annotatedObjects((object) => this.#loop.trigger(`${idOf(gvr)} ${keyOf(object)}`));
+    const trigger = (object: KubeObject, delayMs?: number): void =>
+      this.#loop.trigger(`${idOf(gvr)} ${keyOf(object)}`, delayMs);
+    const present = (object: KubeObject): void => {
+      const now = clock.now();
+      const decision = decideGenericTtl(object, now);
+      if (decision.verdict === 'nothing' && decision.reason !== 'unreadable') return;
+      trigger(object, decision.verdict === 'wait' ? decision.untilMs - now : 0);
+    };
+    // A deleted object is triggered, too, so that its key does not wait for the TTL.
+    const sink = annotatedObjects({ present, deleted: (object) => trigger(object) });
     const reflector = new Reflector({ client, clock, random, logger, gvr, representation: 'object', sink });
     const stop = new AbortController();
     return { gvr, stop, running: reflector.run(stop.signal) };
@@ -113,10 +121,13 @@ export class GenericTtlController implements Service {
   async #sync(key: string, signal: AbortSignal): Promise<SyncOutcome> {
     const { client, clock, logger } = this.#options;
     const [id = '', path = ''] = key.split(' ');
-    const [group = '', version = '', resource = ''] = id.split('/');
+    const watch = this.#watches.get(id);
+    // The kind is no longer served.
+    if (watch === undefined) return SETTLED;
+    const { gvr } = watch;
+    const { resource } = gvr;
     const slash = path.indexOf('/');
     const name = path.slice(slash + 1);
-    const gvr = { group, version, resource };
     let object: KubeObject;
     try {
       object = await client.get({ gvr, name, ...(slash < 0 ? {} : { namespace: path.slice(0, slash) }) }, { signal });

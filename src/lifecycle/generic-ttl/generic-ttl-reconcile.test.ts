@@ -123,11 +123,15 @@ describe('LIFE-090 the kinds with a TTL', () => {
 
 it('LIFE-090 only objects whose bytes name the annotation are parsed', () => {
   const found: (string | undefined)[] = [];
-  const sink = annotatedObjects(({ metadata }) => found.push(metadata?.name));
+  const sink = annotatedObjects({
+    present: ({ metadata }) => found.push(metadata?.name),
+    deleted: ({ metadata }) => found.push(`deleted ${metadata?.name}`),
+  });
   const bytes = Buffer.from(`{broken${JSON.stringify(object(ttl('1h')))}`);
   sink.added(bytes, 0, 7);
   sink.added(bytes, 7, bytes.length);
   sink.modified(bytes, 7, bytes.length);
+  sink.deleted(bytes, 0, 7);
   sink.deleted(bytes, 7, bytes.length);
-  expect(found).toEqual(['o', 'o']);
+  expect(found).toEqual(['o', 'o', 'deleted o']);
 });
