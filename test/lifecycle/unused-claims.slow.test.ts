@@ -103,3 +103,36 @@ it('LIFE-823 a claim stays when a pod that the cache lacks names it', async () =
   expect(await isDeleted('c')()).toBe(false);
   expect((await conditionOf('c'))?.status).toBe('False');
 });
+
+it('LIFE-823 a claim stays when its class no longer states a time, and the cache does not know it yet', async () => {
+  await cluster.create({ gvr: classes }, { metadata: { name: 'short', ...after('1h') }, provisioner: 'example.com/p' });
+  await claim('c', {}, 'short');
+  let reads = 0;
+  cluster.fault = async (request, next) => {
+    const live = request.target === `/api/v1/namespaces/${namespace}/persistentvolumeclaims/c`;
+    if (live && request.method === 'GET' && reads++ === 0) {
+      const body = { metadata: { annotations: { 'kubegc.io/delete-unused-after': null } } };
+      await cluster.client.patch({ gvr: classes, name: 'short' }, { type: 'application/merge-patch+json', body });
+    }
+    return next(request);
+  };
+  await run('delete');
+  await cluster.until(() => Promise.resolve(reads > 0), { withinMs: 2 * HOUR, stepMs: 60_000 });
+  await cluster.clock.advanceAsync(2 * HOUR);
+  expect(await isDeleted('c')()).toBe(false);
+});
+
+it('LIFE-823 a claim stays when its class is deleted, and the cache does not know it yet', async () => {
+  await cluster.create({ gvr: classes }, { metadata: { name: 'short', ...after('1h') }, provisioner: 'example.com/p' });
+  await claim('c', {}, 'short');
+  let reads = 0;
+  cluster.fault = async (request, next) => {
+    const live = request.target === `/api/v1/namespaces/${namespace}/persistentvolumeclaims/c`;
+    if (live && request.method === 'GET' && reads++ === 0) await cluster.client.delete({ gvr: classes, name: 'short' });
+    return next(request);
+  };
+  await run('delete');
+  await cluster.until(() => Promise.resolve(reads > 0), { withinMs: 2 * HOUR, stepMs: 60_000 });
+  await cluster.clock.advanceAsync(2 * HOUR);
+  expect(await isDeleted('c')()).toBe(false);
+});

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
+import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
@@ -94,7 +95,7 @@ export class UnusedClaimsController implements Service {
     const facts = { storageClass: this.#classes.get(claim.spec?.storageClassName ?? ''), isUsed, now: clock.now() };
     const deletion = decideUnusedDeletion(claim, facts);
     if (deletion.verdict === 'wait') return { next: 'later', afterMs: deletion.untilMs - clock.now() };
-    return deletion.verdict === 'delete' ? this.#delete(claim, facts.storageClass, signal) : SETTLED;
+    return deletion.verdict === 'delete' ? this.#delete(claim, signal) : SETTLED;
   }
 
   async #writeStatus(claim: Claim, status: object, signal: AbortSignal): Promise<SyncOutcome> {
@@ -110,17 +111,15 @@ export class UnusedClaimsController implements Service {
     }
   }
 
-  /** Reads claim and pods live before the deletion, because a stale cache could lack a new pod. */
-  async #delete({ metadata }: Claim, storageClass: KubeObject | undefined, signal: AbortSignal): Promise<SyncOutcome> {
+  /** Reads claim, class and pods live before the deletion, because a stale cache could lack a new pod or a changed annotation. */
+  async #delete({ metadata }: Claim, signal: AbortSignal): Promise<SyncOutcome> {
     const { client, clock, logger } = this.#options;
     const { namespace = '', name = '' } = metadata ?? {};
-    let live: Claim;
-    try {
-      live = await client.get<Claim>({ gvr: CLAIMS, namespace, name }, { signal });
-    } catch (error) {
-      if (isObjectNotFound(error, name)) return SETTLED;
-      throw error;
-    }
+    const live = await this.#read<Claim>({ gvr: CLAIMS, namespace, name }, signal);
+    if (live === undefined) return SETTLED;
+    const { storageClassName = '' } = live.spec ?? {};
+    const storageClass =
+      storageClassName === '' ? undefined : await this.#read({ gvr: CLASSES, name: storageClassName }, signal);
     const { items } = await client.list<Pod>({ gvr: PODS, namespace }, { signal });
     const isUsed = isClaimUsed(live, items);
     const decision = decideUnusedDeletion(live, { storageClass, isUsed, now: clock.now() });
@@ -130,5 +129,15 @@ export class UnusedClaimsController implements Service {
     this.#deletions.inc({ controller: CONTROLLER, resource: CLAIMS.resource, reason: decision.reason, result });
     logger.info('deleted an unused claim', { namespace, name, result });
     return result === 'changed' ? { next: 'back-off' } : SETTLED;
+  }
+
+  /** Undefined if there is no such object. */
+  async #read<T extends KubeObject>(ref: ResourceRef, signal: AbortSignal): Promise<T | undefined> {
+    try {
+      return await this.#options.client.get<T>(ref, { signal });
+    } catch (error) {
+      if (isObjectNotFound(error, ref.name ?? '')) return undefined;
+      throw error;
+    }
   }
 }
