@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { newStatusError } from '../../src/api/status-error.ts';
 import { formatTime } from '../../src/api/meta/time.ts';
 import { LegacyTokenCleanerController } from '../../src/lifecycle/legacy-token-cleaner/legacy-token-cleaner-controller.ts';
 import { configMaps, EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
@@ -83,5 +84,30 @@ it('LIFE-681 a token that is used during the pass stays valid', async () => {
   await run();
   await hours(97);
   expect(raced).toBe(true);
+  expect(cluster.logger.lines.filter(({ message }) => message.startsWith('refuses an unused token'))).toEqual([]);
   expect(Object.keys((await get('unused'))?.metadata?.labels ?? {})).toEqual(['kubernetes.io/legacy-token-last-used']);
+});
+
+it('LIFE-681 a Secret that the server refuses to change keeps no other Secret, and is tried again', async () => {
+  const account = { gvr: accounts, namespace, name: 'robot' };
+  const body = { secrets: ['a-refused', 'unused', 'mounted'].map((name) => ({ name })) };
+  await cluster.wait(cluster.client.patch(account, { type: 'application/merge-patch+json', body }));
+  await token('a-refused');
+  await track();
+  let isRefused = true;
+  cluster.fault = (request, next) =>
+    isRefused && request.method !== 'GET' && request.target.endsWith('/secrets/a-refused')
+      ? Promise.reject(newStatusError(403, 'denied by a webhook'))
+      : next(request);
+  await run();
+  await hours(97);
+  const refusals = () => cluster.logger.lines.filter(({ message }) => message.startsWith('refuses an unused token'));
+  expect(refusals().map(({ fields }) => fields?.['name'])).toEqual(['unused']);
+  expect((await get('unused'))?.metadata?.labels?.[INVALID_SINCE]).toBeDefined();
+  expect((await get('a-refused'))?.metadata?.labels).toBeUndefined();
+  expect(cluster.logger.lines.some(({ fields }) => fields?.['name'] === 'a-refused')).toBe(true);
+  isRefused = false;
+  await hours(1);
+  expect((await get('a-refused'))?.metadata?.labels?.[INVALID_SINCE]).toBeDefined();
+  expect(refusals().map(({ fields }) => fields?.['name'])).toEqual(['unused', 'a-refused']);
 });

@@ -1,6 +1,6 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import { isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
 import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
@@ -35,6 +35,14 @@ const ALL = 'all';
 export interface LegacyTokenCleanerOptions extends SharedContext {
   /** `--legacy-service-account-token-clean-up-period`; default 365 days. */
   readonly cleanUpPeriodMs?: number;
+}
+
+interface Pass {
+  /** Names of the Secrets that pods use, by namespace, as far as they were read. */
+  readonly usedIn: Map<string, ReadonlySet<string>>;
+  /** Epoch ms. */
+  readonly now: number;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -87,18 +95,31 @@ export class LegacyTokenCleanerController implements Service {
     const usedIn = new Map<string, ReadonlySet<string>>();
     const fieldSelector = `type=${TOKEN_TYPE}`;
     const { items } = await client.list<KubeObject>({ gvr: SECRETS }, { query: { fieldSelector }, signal });
-    let changed = false;
+    let isComplete = true;
     for (const secret of items) {
-      const { namespace = '', name = '' } = secret.metadata ?? {};
-      const account = this.#accounts.get(`${namespace}/${accountNameOf(secret)}`);
-      const facts: LegacyTokenFacts = { account, use: 'unknown', now, periodMs: this.#periodMs };
-      if (decideLegacyToken(secret, facts).verdict !== 'look') continue;
-      const used = usedIn.get(namespace) ?? (await this.#secretsOfPods(namespace, signal));
-      usedIn.set(namespace, used);
-      const outcome = await this.#perform(secret, { ...facts, use: used.has(name) ? 'used' : 'unused' }, signal);
-      changed ||= outcome === 'changed';
+      try {
+        const outcome = await this.#process(secret, { usedIn, now, signal });
+        isComplete &&= outcome === 'done';
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // One Secret that cannot be changed must not keep the later ones from their turn.
+        isComplete = false;
+        const { namespace, name } = secret.metadata ?? {};
+        const { message } = StatusError.from(error);
+        logger.warn('a token of a service account is not cleaned up, will retry', { namespace, name, error: message });
+      }
     }
-    return changed ? { next: 'back-off' } : NEXT_PASS;
+    return isComplete ? NEXT_PASS : { next: 'back-off' };
+  }
+
+  async #process(secret: KubeObject, { usedIn, now, signal }: Pass): Promise<'done' | 'changed'> {
+    const { namespace = '', name = '' } = secret.metadata ?? {};
+    const account = this.#accounts.get(`${namespace}/${accountNameOf(secret)}`);
+    const facts: LegacyTokenFacts = { account, use: 'unknown', now, periodMs: this.#periodMs };
+    if (decideLegacyToken(secret, facts).verdict !== 'look') return 'done';
+    const used = usedIn.get(namespace) ?? (await this.#secretsOfPods(namespace, signal));
+    usedIn.set(namespace, used);
+    return this.#perform(secret, { ...facts, use: used.has(name) ? 'used' : 'unused' }, signal);
   }
 
   async #trackedSince(signal: AbortSignal): Promise<number | undefined> {
@@ -121,8 +142,10 @@ export class LegacyTokenCleanerController implements Service {
     const decision = decideLegacyToken(secret, facts);
     if (decision.verdict === 'invalidate') {
       const outcome = await this.#invalidate(secret, decision.since, signal);
-      logger.info('refuses an unused token of a service account from now on', { namespace, name, outcome });
-      return outcome;
+      if (outcome === 'changed') return 'changed';
+      if (outcome === 'done')
+        logger.info('refuses an unused token of a service account from now on', { namespace, name });
+      return 'done';
     }
     if (decision.verdict !== 'delete') return 'done';
     const result = await deleteExactly(client, { gvr: SECRETS, object: secret, signal });
@@ -132,7 +155,7 @@ export class LegacyTokenCleanerController implements Service {
   }
 
   /** The version is a precondition, because a use of the token changes the Secret. */
-  async #invalidate(secret: KubeObject, since: string, signal: AbortSignal): Promise<'done' | 'changed'> {
+  async #invalidate(secret: KubeObject, since: string, signal: AbortSignal): Promise<'done' | 'gone' | 'changed'> {
     const { namespace = '', name = '', uid, resourceVersion } = secret.metadata ?? {};
     const body = { metadata: { uid, resourceVersion, labels: { [INVALID_SINCE]: since } } };
     try {
@@ -140,7 +163,7 @@ export class LegacyTokenCleanerController implements Service {
       await this.#context.client.patch(target, { type: 'application/merge-patch+json', body }, { signal });
       return 'done';
     } catch (error) {
-      if (isObjectNotFound(error, name)) return 'done';
+      if (isObjectNotFound(error, name)) return 'gone';
       if (isConflict(error)) return 'changed';
       throw error;
     }
