@@ -67,6 +67,14 @@ describe('collectSettings', () => {
       { mode: 'auto', controllers: ['deployment-controller,replicaset'] },
       { garbageCollector: 'off', controllers: new Set(['deployment-controller', 'replicaset-controller']) },
     ],
+    [
+      { mode: 'collect', controllers: ['ttl-after-finished'], genericTtl: true, podTtl: true, unusedClaims: 'off' },
+      { lifecycle: { genericTtl: { alsoKinds: [] }, podTtl: true } },
+    ],
+    [
+      { mode: 'auto', controllers: ['pvc-protection'], unusedClaims: 'delete' },
+      { lifecycle: { unusedClaims: 'delete' } },
+    ],
     [{ kubeApiQps: '20', kubeApiBurst: '30' }, { rate: { qps: 20, burst: 30 } }],
     [{ kubeApiQps: '20' }, { rate: { qps: 20, burst: 30 } }],
     [{ kubeApiQps: '0.5' }, { rate: { qps: 0.5, burst: 1 } }],
@@ -122,6 +130,16 @@ describe('collectSettings', () => {
     [
       { mode: 'collect', controllers: ['serviceaccount-token-controller'] },
       'serviceaccount-token-controller runs only inside an API server',
+    ],
+    [{ genericTtl: true }, '--generic-ttl does nothing without ttl-after-finished-controller'],
+    [{ podTtl: true }, '--pod-ttl does nothing without ttl-after-finished-controller'],
+    [
+      { mode: 'collect', controllers: ['*', '-ttl-after-finished'], podTtl: true },
+      '--pod-ttl does nothing without ttl-after-finished-controller',
+    ],
+    [
+      { mode: 'collect', controllers: ['ttl-after-finished'], unusedClaims: 'report' },
+      '--unused-claims does nothing without persistentvolumeclaim-protection-controller',
     ],
     [{ concurrentGcSyncs: '0' }, 'invalid --concurrent-gc-syncs "0"'],
     [{ concurrentGcSyncs: '1001' }, 'invalid --concurrent-gc-syncs "1001"'],

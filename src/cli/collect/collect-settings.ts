@@ -79,13 +79,15 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
   }
   const { baseMs, retryCapMs } = waitsOf(flags);
   const { collects, controllers } = selectedControllers(flags);
+  const lifecycle = lifecycleSettingsOf(flags);
+  refuseWithoutController(lifecycle, controllers);
   const enabled = isOn('--enable-garbage-collector', flags.enableGarbageCollector);
   const garbageCollector = enabled && collects ? 'on' : 'off';
   return {
     garbageCollector,
     mode: flags.mode,
     controllers,
-    lifecycle: lifecycleSettingsOf(flags),
+    lifecycle,
     probe: probeOf(flags),
     concurrentGcSyncs: wholeOf('--concurrent-gc-syncs', flags.concurrentGcSyncs, { least: 1, most: MAX_WORKERS }),
     syncPeriodMs: durationOf('--sync-period', flags.syncPeriod, { least: 1000, most: DAY_MS }),
@@ -145,6 +147,20 @@ function selectedControllers(flags: CollectFlags): {
     );
   }
   return { collects: selected.has(COLLECTOR), controllers };
+}
+
+/** Settings that only add to a controller, which must be selected. */
+const ADDITIONS = [
+  ['podTtl', '--pod-ttl', 'ttl-after-finished-controller'],
+  ['genericTtl', '--generic-ttl', 'ttl-after-finished-controller'],
+  ['unusedClaims', '--unused-claims', 'persistentvolumeclaim-protection-controller'],
+] as const;
+
+function refuseWithoutController(lifecycle: LifecycleSettings, controllers: ReadonlySet<ControllerName>): void {
+  for (const [setting, flag, controller] of ADDITIONS) {
+    if (lifecycle[setting] === undefined || controllers.has(controller)) continue;
+    throw new CommandError(`${flag} does nothing without ${controller}`, 'Add it to --controllers.');
+  }
 }
 
 interface Range {

@@ -14,6 +14,15 @@ describe('controllers that start on demand', () => {
     expect(names([TTL], { unusedClaims: 'delete' })).toEqual([[TTL, 'jobs']]);
   });
 
+  it('LIFE-067 the TTL of bare pods runs only by option, and with the TTL of Jobs', () => {
+    expect(names([TTL], {})).toEqual([[TTL, 'jobs']]);
+    expect(names([TTL], { podTtl: true })).toEqual([
+      [TTL, 'jobs'],
+      [TTL, 'pods'],
+    ]);
+    expect(names([CLAIMS], { podTtl: true })).toEqual([]);
+  });
+
   it('LIFE-090 the TTL of any kind runs only by option, and starts at once', () => {
     expect(names([TTL], { genericTtl: { alsoKinds: [] } })).toEqual([[TTL, 'jobs'], [TTL]]);
     expect(names([CLAIMS], { genericTtl: { alsoKinds: [] } })).toEqual([]);

@@ -26,12 +26,13 @@ export function selectOnDemand(selected: ReadonlySet<string>, settings: Lifecycl
   const controllers = Object.entries<ControllerEntry>(entries)
     .filter(([name, { when }]) => selected.has(name) && (when?.(settings) ?? true))
     .map(([name, { wakes, load }]) => ({ name, wakes, load: (context: SharedContext) => load(context, settings) }));
+  const hasTtl = selected.has(TTL_CONTROLLER);
   const optional = [
-    ...(settings.podTtl === true ? [podTtl] : []),
+    ...(settings.podTtl === true && hasTtl ? [podTtl] : []),
     ...(settings.unusedClaims !== undefined && selected.has(CLAIM_PROTECTION)
       ? [unusedClaims(settings.unusedClaims)]
       : []),
-    ...(settings.genericTtl !== undefined && selected.has(TTL_CONTROLLER) ? [genericTtl(settings.genericTtl)] : []),
+    ...(settings.genericTtl !== undefined && hasTtl ? [genericTtl(settings.genericTtl)] : []),
   ];
   return [...controllers, ...optional, ...simulators(settings)];
 }
