@@ -76,3 +76,18 @@ it('LIFE-157 a class stays while the server does not answer who names it', async
   cluster.fault = (request, next) => next(request);
   await cluster.until(isGone);
 });
+
+it('LIFE-157 a class is processed when a claim no longer names it, and not when another part of the claim changes', async () => {
+  const processed = () => cluster.metrics.value('workqueue_adds_total', { name: 'vacprotection' }) ?? 0;
+  await claim('one');
+  await cluster.clock.settle();
+  const before = processed();
+  const body = { metadata: { labels: { changed: 'yes' } } };
+  const target = { gvr: claims, namespace: 'default', name: 'one' };
+  await cluster.wait(cluster.client.patch(target, { type: 'application/merge-patch+json', body }));
+  await cluster.clock.settle();
+  expect(processed()).toBe(before);
+  await dropClaim('one');
+  await cluster.clock.settle();
+  expect(processed()).toBe(before + 1);
+});

@@ -37,18 +37,18 @@ export class ClassProtectionController implements Service {
       sync: (name, stop) => this.#sync(name, stop),
     });
     const changed = ({ metadata }: KubeObject): void => loop.trigger(metadata?.name ?? '');
-    /** Classes that lost a user. */
-    const left = (names: readonly string[]): void => {
-      for (const name of names) loop.trigger(name);
+    /** Triggers the classes that lost a user. */
+    const left = (before: readonly string[], now: readonly string[] = []): void => {
+      for (const name of before) if (!now.includes(name)) loop.trigger(name);
     };
     const stops = [
       this.#classes.addHandler({ added: changed, updated: (_, object) => changed(object) }),
       this.#claims.addHandler({
-        updated: (before) => left(volumeAttributesClasses(before)),
+        updated: (before, claim) => left(volumeAttributesClasses(before), volumeAttributesClasses(claim)),
         deleted: (before) => left(volumeAttributesClasses(before)),
       }),
       this.#volumes.addHandler({
-        updated: (before) => left(classesOfVolume(before)),
+        updated: (before, volume) => left(classesOfVolume(before), classesOfVolume(volume)),
         deleted: (before) => left(classesOfVolume(before)),
       }),
     ];
@@ -58,9 +58,7 @@ export class ClassProtectionController implements Service {
 
   async #sync(name: string, signal: AbortSignal): Promise<SyncOutcome> {
     const object = this.#classes.get(name);
-    const cached = classUse(name, { claims: this.#claims.list(), volumes: this.#volumes.list() });
-    let decision = decideProtection(object, CLASS_FINALIZER, cached === 'used' ? 'used' : 'unknown');
-    // The caches may be stale, so the server is asked before a finalizer is removed. If it does not answer, the class stays.
+    let decision = decideProtection(object, CLASS_FINALIZER, 'unknown');
     if (decision.verdict === 'look') {
       decision = decideProtection(object, CLASS_FINALIZER, await this.#use(name, signal));
     }
@@ -78,7 +76,10 @@ export class ClassProtectionController implements Service {
     }
   }
 
+  /** The caches may be stale, so the server is asked before a class counts as unused. If it does not answer, the class stays. */
   async #use(name: string, signal: AbortSignal): Promise<'used' | 'unused'> {
+    const cached = { claims: this.#claims.list(), volumes: this.#volumes.list() };
+    if (classUse(name, cached) === 'used') return 'used';
     const { client } = this.#context;
     const [claims, volumes] = await Promise.all(
       [CLAIMS, VOLUMES].map((gvr) => client.list<KubeObject>({ gvr }, { signal })),
