@@ -1,4 +1,5 @@
-import { PROTECT, PROTECT_DEPENDENTS } from './protection.ts';
+import { PROTECT } from '../../api/meta/annotations.ts';
+import { PROTECT_DEPENDENTS } from './protection.ts';
 
 const ADMISSION_V1 = 'admissionregistration.k8s.io/v1';
 const NAME = 'guard.kubegc.io';

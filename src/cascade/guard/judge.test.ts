@@ -5,7 +5,8 @@ import { NOW, snapshotOf, uidOf } from '../snapshot/snapshot.fixture.ts';
 import type { GuardRequest } from './guard-request.ts';
 import { DeletionLedger, NOTHING } from './budget.ts';
 import { DEFAULT_EXEMPT_GROUPS, DEFAULT_EXEMPT_USERS, type GuardFacts, type GuardVerdict, judge } from './judge.ts';
-import { PROTECT, PROTECT_DEPENDENTS } from './protection.ts';
+import { PROTECT } from '../../api/meta/annotations.ts';
+import { PROTECT_DEPENDENTS } from './protection.ts';
 
 const reference = (kind: string, name: string, apiVersion = 'v1'): OwnerReference => ({
   apiVersion,

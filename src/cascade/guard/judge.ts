@@ -1,4 +1,5 @@
 import { isNamespaces } from '../../api/meta/group-version-kind.ts';
+import { PROTECT } from '../../api/meta/annotations.ts';
 import type { ObjectMeta, OwnerReference } from '../../api/meta/object-meta.ts';
 import { makePlan } from '../preview/make-plan.ts';
 import type { BodyNeed } from '../simulate/body-need.ts';
@@ -17,7 +18,7 @@ import {
 } from './budget.ts';
 import { type GuardRequest, subjectOf } from './guard-request.ts';
 import { type Loss, lossOf } from './loss.ts';
-import { APPROVED_PLAN, PROTECT, type Protection, Protections, unprotects } from './protection.ts';
+import { APPROVED_PLAN, type Protection, Protections, unprotects } from './protection.ts';
 
 export interface GuardRules {
   /** Users whose requests are always allowed, because a deletion that was allowed must not stop half-way. */

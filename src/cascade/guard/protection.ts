@@ -1,9 +1,8 @@
+import { PROTECT } from '../../api/meta/annotations.ts';
 import type { ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { NodeId } from '../../collector/graph/graph.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** Protects an object and its dependents from deletion; the value is the reason. */
-export const PROTECT = 'kubegc.io/protect';
 /** `"false"` on a protected object: its dependents are not protected by it. */
 export const PROTECT_DEPENDENTS = 'kubegc.io/protect-dependents';
 /** An approved plan beyond the budget: `<digest>.<seconds since the epoch>`. */

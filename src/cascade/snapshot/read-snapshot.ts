@@ -1,4 +1,5 @@
 import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
+import { PROTECT } from '../../api/meta/annotations.ts';
 import { isForbidden, isGone, StatusError } from '../../api/status-error.ts';
 import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -68,11 +69,9 @@ export async function readSnapshot(options: ReadSnapshotOptions): Promise<Snapsh
   });
 }
 
-/** The prefix of the guard's annotations. */
-const PROTECTION = 'kubegc.io/protect';
-
-function includes(bytes: Uint8Array, start: number, end: number): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(PROTECTION);
+/** Whether the bytes name {@link PROTECT}, or another annotation of the guard that begins with it. */
+function namesProtection(bytes: Uint8Array, start: number, end: number): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).includes(PROTECT);
 }
 
 /** The server cannot be reached, or refuses the credentials, so other lists would fail too. A timeout concerns one kind only. */
@@ -185,7 +184,7 @@ class Reading {
       !columns.orphanFinalizer &&
       !Number.isNaN(columns.resourceVersion);
     const { detail } = this.#options;
-    const isProtected = detail === 'protections' && includes(bytes, start, end);
+    const isProtected = detail === 'protections' && namesProtection(bytes, start, end);
     if (isOrdinary && detail !== 'ages' && !isProtected) return;
     const uid = Buffer.from(
       bytes.buffer,

@@ -1,5 +1,6 @@
 import { encodePartialObjectMetadata } from '../../api/codec/metadata/partial-object-metadata.ts';
 import { builtinResources } from '../../api/kinds/builtin-resources.ts';
+import { PROTECT } from '../../api/meta/annotations.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
@@ -56,7 +57,7 @@ export function snapshotOf(
     if (resource === undefined) throw new Error(`${object.kind} in ${object.apiVersion} is not served`);
     const metadata = { resourceVersion: String(i + 1), uid: uidOf(object.metadata?.name ?? ''), ...object.metadata };
     applied(graph, { type: 'observed', resource: catalogue.monitored(resource), object: liveObjectOf(metadata) });
-    const isProtected = 'kubegc.io/protect' in (metadata.annotations ?? {});
+    const isProtected = PROTECT in (metadata.annotations ?? {});
     if (isProtected) protectedUids.push(metadata.uid);
     if (metadata.deletionTimestamp || (metadata.finalizers ?? []).length > 0 || isProtected)
       kept.set(metadata.uid, encodePartialObjectMetadata(metadata));

@@ -1,3 +1,4 @@
+import { PROTECT } from '../../api/meta/annotations.ts';
 import { type Condition, findCondition } from '../../api/meta/conditions.ts';
 import { parseGoDuration } from '../../api/meta/duration.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -7,8 +8,6 @@ import { parseTime } from '../../api/meta/time.ts';
 export const TTL = 'kubegc.io/ttl';
 /** `Type=Status,duration`: the duration since the condition has this status. */
 export const TTL_AFTER_CONDITION = 'kubegc.io/ttl-after-condition';
-/** Protects an object from deletion; the value is the reason. */
-const PROTECT = 'kubegc.io/protect';
 
 /** Kinds to which a controller copies its object's annotations, and where they stay when they are removed there. */
 const COPIED_TO: ReadonlySet<unknown> = new Set(['ReplicaSet', 'ControllerRevision']);

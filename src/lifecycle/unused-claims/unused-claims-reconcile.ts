@@ -1,3 +1,4 @@
+import { PROTECT } from '../../api/meta/annotations.ts';
 import { type Condition, findCondition, withCondition } from '../../api/meta/conditions.ts';
 import { parseGoDuration } from '../../api/meta/duration.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -7,8 +8,6 @@ import { namesClaim } from '../volume-protection/claim-users.ts';
 
 /** On a claim or its StorageClass: the time without a pod after which the claim is deleted, or `never`. The claim's counts first. */
 export const DELETE_UNUSED_AFTER = 'kubegc.io/delete-unused-after';
-/** Protects an object from deletion; the value is the reason. */
-const PROTECT = 'kubegc.io/protect';
 const UNUSED = 'Unused';
 
 export interface Claim extends KubeObject {

@@ -1,0 +1,2 @@
+/** Protects an object and its dependents from deletion; the value is the reason. */
+export const PROTECT = 'kubegc.io/protect';
