@@ -1,3 +1,4 @@
+import { SIMULATED } from '../../api/meta/annotations.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { NODES, PODS } from '../pods/pod-object.ts';
 import { type ControllerEntry, given } from './controller-entry.ts';
@@ -8,7 +9,7 @@ const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
 /** A node that no simulator made. */
-const isReal = ({ metadata }: KubeObject): boolean => metadata?.annotations?.['kubegc.io/simulated'] !== 'true';
+const isReal = ({ metadata }: KubeObject): boolean => metadata?.annotations?.[SIMULATED] !== 'true';
 
 /** An account of an old version of Kubernetes, which made a Secret for it. */
 const hasSecrets = (account: KubeObject): boolean => ((account['secrets'] as unknown[] | undefined)?.length ?? 0) > 0;

@@ -1,3 +1,4 @@
+import { SIMULATED } from '../../api/meta/annotations.ts';
 import { formatTime, parseTime } from '../../api/meta/time.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import { sleepUnlessAborted } from '../../base/time/clock.ts';
@@ -9,7 +10,6 @@ import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import type { Lease } from '../node-lease/node-lease-reconcile.ts';
 import { eventReference } from '../pods/pod-control.ts';
 import { type Node, NODES, readyConditionOf } from '../pods/pod-object.ts';
-import { SIMULATED } from '../simulator/simulated-node.ts';
 import {
   decideTaints,
   type Heartbeat,

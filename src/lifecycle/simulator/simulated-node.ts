@@ -1,8 +1,7 @@
+import { SIMULATED } from '../../api/meta/annotations.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { formatMicroTime, formatTime } from '../../api/meta/time.ts';
 
-/** The mark of a node without a kubelet: its lease is written once, and node health ignores it (LIFE-183). */
-export const SIMULATED = 'kubegc.io/simulated';
 const LEASE_SECONDS = 40;
 
 /** The node that a kubelet would register: Ready, schedulable, without taints, with capacity for any test (LIFE-483, LIFE-530). */

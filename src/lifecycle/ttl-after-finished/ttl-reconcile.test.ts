@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { POD_TTL } from '../../api/meta/annotations.ts';
 import { formatTime } from '../../api/meta/time.ts';
 import type { Pod } from '../pods/pod-object.ts';
-import { decideJobTtl, decidePodTtl, type FinishedJob, POD_TTL } from './ttl-reconcile.ts';
+import { decideJobTtl, decidePodTtl, type FinishedJob } from './ttl-reconcile.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const job = (over: {

@@ -1,3 +1,4 @@
+import { POD_TTL } from '../../api/meta/annotations.ts';
 import type { Condition } from '../../api/meta/conditions.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseTime } from '../../api/meta/time.ts';
@@ -14,9 +15,6 @@ export type TtlDecision =
   | { readonly verdict: 'error'; readonly reason: 'noFinishTime'; readonly message: string }
   | { readonly verdict: 'wait'; readonly reason: 'notExpired'; readonly untilMs: number }
   | { readonly verdict: 'delete'; readonly reason: 'expired'; readonly expiredAtMs: number };
-
-/** Seconds after which a finished bare pod is deleted. */
-export const POD_TTL = 'pod.kubegc.io/ttl-after-finished';
 
 /** Decides whether a finished Job's TTL has expired (LIFE-080 to LIFE-087). `now` in epoch ms. */
 export function decideJobTtl(job: FinishedJob | undefined, now: number): TtlDecision {

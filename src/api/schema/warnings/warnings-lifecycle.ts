@@ -1,7 +1,5 @@
+import { POD_TTL } from '../../meta/annotations.ts';
 import { type Fields, objectAt } from '../fields/defaults-fields.ts';
-
-/** The annotation of pods that `kubegc up --pod-ttl` goes by. */
-const POD_TTL = 'pod.kubegc.io/ttl-after-finished';
 
 /** Warnings about the time of a bare pod after it finished (LIFE-067). */
 export function podTtlWarnings(pod: Fields): string[] {
