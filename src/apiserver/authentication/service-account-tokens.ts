@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import { quotedList } from '../../api/meta/quoted.ts';
 import { formatTime } from '../../api/meta/time.ts';
+import { INVALID_SINCE, LAST_USED } from '../../api/meta/token-secret.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { Lru } from '../../base/collections/lru.ts';
 import type { Random } from '../../base/random/random.ts';
@@ -53,9 +54,6 @@ export interface TokenOrder {
 const REMEMBERED_TOKENS = 10_000;
 const EXTRA = 'authentication.kubernetes.io';
 const DAY_MS = 86_400_000;
-/** Labels of Secrets with a token: the day of its last use, and the day since which it is not accepted. */
-const LAST_USED = 'kubernetes.io/legacy-token-last-used';
-const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
 
 type Kind = 'serviceaccounts' | 'secrets' | 'pods' | 'nodes';
 

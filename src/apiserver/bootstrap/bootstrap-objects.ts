@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
+import { TOKEN_TRACKING } from '../../api/meta/token-secret.ts';
 import { formatAddress, type ServiceRange } from '../registry/strategies/services/service-range.ts';
 
 /** One object that the server creates at its first start; `resource` determines its key. */
@@ -15,8 +16,6 @@ const endpointSlices = { group: 'discovery.k8s.io', resource: 'endpointslices', 
 const serviceCidrs = { group: 'networking.k8s.io', resource: 'servicecidrs', namespaced: false };
 const configMaps = { group: '', resource: 'configmaps', namespaced: true };
 const priorityClasses = { group: 'scheduling.k8s.io', resource: 'priorityclasses', namespaced: false };
-
-const LEGACY_TOKEN_TRACKING = 'kube-apiserver-legacy-service-account-token-tracking';
 
 export interface BootstrapOptions {
   /** The server's address for clients. Pods use Service `default/kubernetes`. */
@@ -78,7 +77,7 @@ function legacyTokenTracking(now: number): BootstrapObject {
     object: {
       kind: 'ConfigMap',
       apiVersion: 'v1',
-      metadata: { name: LEGACY_TOKEN_TRACKING, namespace: 'kube-system' },
+      metadata: { name: TOKEN_TRACKING, namespace: 'kube-system' },
       data: { since: formatTime(now).slice(0, 10) },
     },
   };

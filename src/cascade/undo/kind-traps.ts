@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { accountOf, ACCOUNT_UID, TOKEN_SECRET_TYPE } from '../../api/meta/token-secret.ts';
 import { groupKind, isFinishedJob } from './rebuilt-by-controller.ts';
 
 /** The facts about other objects that a trap needs. */
@@ -14,9 +15,6 @@ type Trap = (body: KubeObject, note: Note, context: TrapContext) => KubeObject;
 type Fields = Record<string, unknown>;
 
 const CONTROLLER_UID = ['controller-uid', 'batch.kubernetes.io/controller-uid'];
-const TOKEN_TYPE = 'kubernetes.io/service-account-token';
-const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
-const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 /** The volume binder sets these annotations. With them a claim counts as bound, and as lost while its volume names another uid. */
 const BINDER = ['pv.kubernetes.io/bind-completed', 'pv.kubernetes.io/bound-by-controller'];
 
@@ -70,8 +68,8 @@ const volume: Trap = (body) => {
 
 /** The token contains the uid of the old account, so it is invalid, and the token controller issues a new one. */
 const secret: Trap = (body, note, { serviceAccountUid }) => {
-  if (body['type'] !== TOKEN_TYPE) return body;
-  const account = body.metadata?.annotations?.[ACCOUNT_NAME] ?? '';
+  if (body['type'] !== TOKEN_SECRET_TYPE) return body;
+  const account = accountOf(body);
   const uid = serviceAccountUid(account);
   const next = withoutAnnotations(omit(body, ['data', 'stringData']), [ACCOUNT_UID]);
   note(`the token of serviceaccount ${account} is signed anew; copies of the old one are not valid`);

@@ -1,5 +1,6 @@
 import { DOCUMENT_API_VERSION } from '../documents/document.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { TOKEN_SECRET_TYPE } from '../../api/meta/token-secret.ts';
 import type { RecordedObject } from '../record/recorded-object.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 import {
@@ -37,8 +38,6 @@ export interface PlannedUndo {
   readonly facts: UndoFacts;
   readonly decided: DecidedActions;
 }
-
-const TOKEN_TYPE = 'kubernetes.io/service-account-token';
 
 /** Decides for every recorded object whether it is created, and in which order. Pure: equal facts give equal plans. */
 export function planUndo(given: UndoFacts, options: UndoOptions): PlannedUndo {
@@ -110,7 +109,7 @@ function verdictOf({ body, dataOmitted }: RecordedObject, deciding: Deciding): V
       return verdict('leave', 'rebuiltByController');
     if (isFinishedJob(body)) return verdict('leave', 'finishedJob');
   }
-  if (dataOmitted === true && body['type'] !== TOKEN_TYPE) return verdict('impossible', 'dataNotRecorded');
+  if (dataOmitted === true && body['type'] !== TOKEN_SECRET_TYPE) return verdict('impossible', 'dataNotRecorded');
   return verdict('create', 'recorded');
 }
 

@@ -1,5 +1,6 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { ACCOUNT_NAME } from '../../api/meta/token-secret.ts';
 import { isNotFound } from '../../api/status-error.ts';
 import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import { grouped } from '../../base/collections/grouped.ts';
@@ -123,7 +124,7 @@ function wantedPlaces(
     const volume = (body['spec'] as { volumeName?: unknown } | undefined)?.volumeName;
     if (kind === 'PersistentVolumeClaim' && typeof volume === 'string')
       want('v1', 'PersistentVolume', undefined, volume);
-    const account = metadata?.annotations?.['kubernetes.io/service-account.name'];
+    const account = metadata?.annotations?.[ACCOUNT_NAME];
     if (kind === 'Secret' && account !== undefined) want('v1', 'ServiceAccount', metadata?.namespace, account);
   }
   return places.values();

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { ACCOUNT_NAME } from '../../api/meta/token-secret.ts';
 import { groupKind } from './rebuilt-by-controller.ts';
 
 /** The lowest wave of a kind; other kinds are in wave 2 or later. */
@@ -94,7 +95,7 @@ function namedBy(body: KubeObject): string[] {
       return volume === undefined ? [] : [`/PersistentVolume//${volume}`];
     }
     case '/Secret': {
-      const account = body.metadata?.annotations?.['kubernetes.io/service-account.name'];
+      const account = body.metadata?.annotations?.[ACCOUNT_NAME];
       return account === undefined ? [] : [`/ServiceAccount/${namespace}/${account}`];
     }
     case '/Pod': {

@@ -1,5 +1,6 @@
 import { SIMULATED } from '../../api/meta/annotations.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { BOOTSTRAP_TOKEN_TYPE } from '../../api/meta/token-secret.ts';
 import { NODES, PODS } from '../pods/pod-object.ts';
 import { type ControllerEntry, given } from './controller-entry.ts';
 
@@ -14,7 +15,7 @@ const isReal = ({ metadata }: KubeObject): boolean => metadata?.annotations?.[SI
 /** An account of an old version of Kubernetes, which made a Secret for it. */
 const hasSecrets = (account: KubeObject): boolean => ((account['secrets'] as unknown[] | undefined)?.length ?? 0) > 0;
 
-const isBootstrapToken = (secret: KubeObject): boolean => secret['type'] === 'bootstrap.kubernetes.io/token';
+const isBootstrapToken = (secret: KubeObject): boolean => secret['type'] === BOOTSTRAP_TOKEN_TYPE;
 
 /** The controllers that delete objects that are no longer needed. */
 export const cleanUpControllers = {

@@ -1,5 +1,6 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { accountOf, INVALID_SINCE, TOKEN_SECRET_TYPE, TOKEN_TRACKING } from '../../api/meta/token-secret.ts';
 import { isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
 import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
@@ -9,12 +10,9 @@ import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import { PODS } from '../pods/pod-object.ts';
 import {
-  accountNameOf,
   decideLegacyToken,
-  INVALID_SINCE,
   type LegacyTokenFacts,
   type ServiceAccount,
-  TOKEN_TYPE,
   trackedSince,
 } from './legacy-token-reconcile.ts';
 import { secretsOfPod } from './pod-secrets.ts';
@@ -24,7 +22,7 @@ const ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'se
 const TRACKING = {
   gvr: { group: '', version: 'v1', resource: 'configmaps' },
   namespace: 'kube-system',
-  name: 'kube-apiserver-legacy-service-account-token-tracking',
+  name: TOKEN_TRACKING,
 };
 const CONTROLLER = 'legacy-serviceaccount-token-cleaner-controller';
 const DAY_MS = 86_400_000;
@@ -93,7 +91,7 @@ export class LegacyTokenCleanerController implements Service {
     const now = clock.now();
     if (now < since + this.#periodMs) return NEXT_PASS;
     const usedIn = new Map<string, ReadonlySet<string>>();
-    const fieldSelector = `type=${TOKEN_TYPE}`;
+    const fieldSelector = `type=${TOKEN_SECRET_TYPE}`;
     const { items } = await client.list<KubeObject>({ gvr: SECRETS }, { query: { fieldSelector }, signal });
     let isComplete = true;
     for (const secret of items) {
@@ -114,7 +112,7 @@ export class LegacyTokenCleanerController implements Service {
 
   async #process(secret: KubeObject, { usedIn, now, signal }: Pass): Promise<'done' | 'changed'> {
     const { namespace = '', name = '' } = secret.metadata ?? {};
-    const account = this.#accounts.get(`${namespace}/${accountNameOf(secret)}`);
+    const account = this.#accounts.get(`${namespace}/${accountOf(secret)}`);
     const facts: LegacyTokenFacts = { account, use: 'unknown', now, periodMs: this.#periodMs };
     if (decideLegacyToken(secret, facts).verdict !== 'look') return 'done';
     const used = usedIn.get(namespace) ?? (await this.#secretsOfPods(namespace, signal));

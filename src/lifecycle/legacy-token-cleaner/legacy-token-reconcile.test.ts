@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../api/meta/time.ts';
-import { decideLegacyToken, INVALID_SINCE, LAST_USED, TOKEN_TYPE, trackedSince } from './legacy-token-reconcile.ts';
+import { INVALID_SINCE, LAST_USED, TOKEN_SECRET_TYPE } from '../../api/meta/token-secret.ts';
+import { decideLegacyToken, trackedSince } from './legacy-token-reconcile.ts';
 import { secretsOfPod } from './pod-secrets.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 5, 30, 12);
 const account = { metadata: { name: 'robot', uid: '1' }, secrets: [{ name: 's' }] };
 const annotations = { 'kubernetes.io/service-account.name': 'robot', 'kubernetes.io/service-account.uid': '1' };
-const secret = (metadata: object = {}, type = TOKEN_TYPE) => ({
+const secret = (metadata: object = {}, type = TOKEN_SECRET_TYPE) => ({
   type,
   metadata: { name: 's', annotations, creationTimestamp: formatTime(NOW - 100 * DAY), ...metadata },
 });

@@ -1,11 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { formatTime, parseTime } from '../../api/meta/time.ts';
-
-/** Labels of a token's Secret: the day of its last use, and the day since which the server refuses it. */
-export const LAST_USED = 'kubernetes.io/legacy-token-last-used';
-export const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
-/** The type of Secrets with a permanent token of a service account. */
-export const TOKEN_TYPE = 'kubernetes.io/service-account-token';
+import { ACCOUNT_UID, INVALID_SINCE, LAST_USED, TOKEN_SECRET_TYPE } from '../../api/meta/token-secret.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -53,7 +48,7 @@ export function decideLegacyToken(
   { account, use, now, periodMs }: LegacyTokenFacts,
 ): LegacyTokenDecision {
   const { name = '', creationTimestamp, deletionTimestamp, labels = {} } = secret.metadata ?? {};
-  if (secret['type'] !== TOKEN_TYPE) return { verdict: 'nothing', reason: 'otherType' };
+  if (secret['type'] !== TOKEN_SECRET_TYPE) return { verdict: 'nothing', reason: 'otherType' };
   const limit = now - periodMs;
   if ((parseTime(creationTimestamp ?? '') ?? now) >= limit) return { verdict: 'nothing', reason: 'young' };
   if (deletionTimestamp) return { verdict: 'nothing', reason: 'terminating' };
@@ -71,15 +66,10 @@ export function decideLegacyToken(
   return invalidSince >= lastDay ? { verdict: 'nothing', reason: 'invalid' } : { verdict: 'delete', reason: 'unused' };
 }
 
-/** The name of the account that a Secret belongs to. */
-export function accountNameOf({ metadata }: KubeObject): string {
-  return metadata?.annotations?.['kubernetes.io/service-account.name'] ?? '';
-}
-
 /** True if the account lists the Secret, as old versions of Kubernetes made it; a Secret that a person made is not listed. */
 function isGenerated({ metadata }: KubeObject, name: string, account: ServiceAccount | undefined): boolean {
   if (account === undefined) return false;
-  const uid = metadata?.annotations?.['kubernetes.io/service-account.uid'] ?? '';
+  const uid = metadata?.annotations?.[ACCOUNT_UID] ?? '';
   if (uid !== '' && uid !== account.metadata?.uid) return false;
   return (account.secrets ?? []).some((reference) => reference.name === name);
 }

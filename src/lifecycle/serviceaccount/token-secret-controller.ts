@@ -1,11 +1,12 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { accountOf, TOKEN_SECRET_TYPE } from '../../api/meta/token-secret.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
 import { Informer, keyOf } from '../../client/reflector/informer.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
-import { accountOf, decideTokenSecret, TOKEN_SECRET_TYPE } from './token-secret-reconcile.ts';
+import { decideTokenSecret } from './token-secret-reconcile.ts';
 
 const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' };
 const ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' };

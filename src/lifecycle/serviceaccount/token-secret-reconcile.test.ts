@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { accountOf, decideTokenSecret } from './token-secret-reconcile.ts';
+import { accountOf } from '../../api/meta/token-secret.ts';
+import { decideTokenSecret } from './token-secret-reconcile.ts';
 
 const type = 'kubernetes.io/service-account-token';
 const account = { metadata: { name: 'robot', namespace: 'n', uid: '1-1' } };

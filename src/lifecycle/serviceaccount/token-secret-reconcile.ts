@@ -1,10 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-
-/** The type of Secrets with a permanent token of a service account. */
-export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token';
-
-const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
-const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
+import { ACCOUNT_UID, TOKEN_SECRET_TYPE } from '../../api/meta/token-secret.ts';
 
 interface TokenSecret extends KubeObject {
   type?: string;
@@ -22,11 +17,6 @@ interface TokenSecretFacts {
   readonly rootCaPem: string;
   /** Issues a token for this Secret. */
   token(account: { readonly name: string; readonly uid: string }): string;
-}
-
-/** The account of a Secret; empty if it names none. */
-export function accountOf(secret: KubeObject): string {
-  return secret.metadata?.annotations?.[ACCOUNT_NAME] ?? '';
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseTime } from '../../api/meta/time.ts';
+import { BOOTSTRAP_TOKEN_TYPE } from '../../api/meta/token-secret.ts';
 
 type TokenDecision =
   | { readonly verdict: 'nothing'; readonly reason: 'gone' | 'noToken' | 'neverExpires' }
@@ -9,7 +10,7 @@ type TokenDecision =
 /** Decides about a Secret of `kube-system` (LIFE-682). A malformed time counts as past. `now` in epoch ms. */
 export function decideToken(secret: KubeObject | undefined, now: number): TokenDecision {
   if (secret === undefined || secret.metadata?.deletionTimestamp) return { verdict: 'nothing', reason: 'gone' };
-  if (secret['type'] !== 'bootstrap.kubernetes.io/token') return { verdict: 'nothing', reason: 'noToken' };
+  if (secret['type'] !== BOOTSTRAP_TOKEN_TYPE) return { verdict: 'nothing', reason: 'noToken' };
   const encoded = (secret['data'] as Readonly<Record<string, string>> | undefined)?.['expiration'] ?? '';
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   if (text === '') return { verdict: 'nothing', reason: 'neverExpires' };

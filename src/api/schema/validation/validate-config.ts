@@ -1,6 +1,7 @@
 import { append } from '../../../base/collections/append.ts';
 import type { FieldError } from '../../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong } from '../../field-error.ts';
+import { ACCOUNT_NAME, TOKEN_SECRET_TYPE } from '../../meta/token-secret.ts';
 import { isConfigKey } from '../../validation/value-forms.ts';
 import type { Fields } from '../fields/defaults-fields.ts';
 import { objectAt } from '../fields/defaults-fields.ts';
@@ -59,10 +60,9 @@ export function validateSecret(secret: Fields): FieldError[] {
   if (type === 'kubernetes.io/basic-auth' && !hasAny(data, ['username', 'password'])) {
     errors.push(fieldRequired('data[username]'), fieldRequired('data[password]'));
   }
-  if (type === 'kubernetes.io/service-account-token') {
-    const annotation = 'kubernetes.io/service-account.name';
-    const name = objectAt(objectAt(secret, 'metadata'), 'annotations')?.[annotation];
-    if (name === undefined || name === '') errors.push(fieldRequired(`metadata.annotations[${annotation}]`));
+  if (type === TOKEN_SECRET_TYPE) {
+    const name = objectAt(objectAt(secret, 'metadata'), 'annotations')?.[ACCOUNT_NAME];
+    if (name === undefined || name === '') errors.push(fieldRequired(`metadata.annotations[${ACCOUNT_NAME}]`));
   }
   return errors;
 }
