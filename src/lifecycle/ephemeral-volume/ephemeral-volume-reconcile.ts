@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { controllerReference, isControlledBy, isTerminating } from '../ownership/controller-reference.ts';
 import { isPodFinished, type Pod } from '../pods/pod-object.ts';
+import { ephemeralClaimName } from '../volume-protection/claim-users.ts';
 
 const POD_KIND = { apiVersion: 'v1', kind: 'Pod' };
 
@@ -35,7 +36,7 @@ export function decideEphemeralVolumes(
 ): readonly EphemeralDecision[] {
   if (pod === undefined || isTerminating(pod) || isPodFinished(pod)) return [];
   return ephemeralVolumes(pod).flatMap((volume): EphemeralDecision[] => {
-    const name = `${pod.metadata?.name ?? ''}-${volume.name ?? ''}`;
+    const name = ephemeralClaimName(pod, volume);
     const there = claimOf(name);
     if (there === undefined) return [{ verdict: 'create', claim: claimFor(pod, name, volume) }];
     if (isControlledBy(there, pod)) return [];

@@ -26,23 +26,30 @@ export function namesClaim(pod: Pod, claim: KubeObject): boolean {
 }
 
 /** Names of the claims that a pod may use: those that its volumes name, and those of its ephemeral volumes. */
-export function claimNamesOf({ metadata, spec }: Pod): string[] {
-  return (spec?.volumes ?? []).flatMap(({ name = '', persistentVolumeClaim, ephemeral }) => {
+export function claimNamesOf(pod: Pod): string[] {
+  return (pod.spec?.volumes ?? []).flatMap((volume) => {
+    const { persistentVolumeClaim, ephemeral } = volume;
     if (persistentVolumeClaim !== undefined) return [persistentVolumeClaim.claimName ?? ''];
-    return ephemeral === undefined ? [] : [`${metadata?.name ?? ''}-${name}`];
+    return ephemeral === undefined ? [] : [ephemeralClaimName(pod, volume)];
   });
 }
 
-function hasClaim(pod: Pod, { name = '', persistentVolumeClaim, ephemeral }: Volume, claim: KubeObject): boolean {
-  if (persistentVolumeClaim !== undefined) return persistentVolumeClaim.claimName === claim.metadata?.name;
-  return ephemeral !== undefined && isMadeFor(pod, name, claim);
+/** The claim of a generic ephemeral volume is named after pod and volume. */
+export function ephemeralClaimName(pod: KubeObject, volume: { readonly name?: string }): string {
+  return `${pod.metadata?.name ?? ''}-${volume.name ?? ''}`;
 }
 
-/** The claim of an ephemeral volume is named after pod and volume, and belongs to the pod. */
-function isMadeFor({ metadata = {} }: Pod, volume: string, claim: KubeObject): boolean {
-  if (claim.metadata?.name !== `${metadata.name ?? ''}-${volume}`) return false;
+function hasClaim(pod: Pod, volume: Volume, claim: KubeObject): boolean {
+  const { persistentVolumeClaim, ephemeral } = volume;
+  if (persistentVolumeClaim !== undefined) return persistentVolumeClaim.claimName === claim.metadata?.name;
+  return ephemeral !== undefined && isMadeFor(pod, volume, claim);
+}
+
+/** The claim of an ephemeral volume belongs to the pod. */
+function isMadeFor(pod: Pod, volume: Volume, claim: KubeObject): boolean {
+  if (claim.metadata?.name !== ephemeralClaimName(pod, volume)) return false;
   const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true);
-  return owner?.uid === metadata.uid;
+  return owner?.uid === pod.metadata?.uid;
 }
 
 /** True if its node has finished with it. */
