@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isAlreadyExists, isConflict, isObjectNotFound, StatusError } from '../../api/status-error.ts';
+import { isAlreadyExists, isObjectNotFound, StatusError } from '../../api/status-error.ts';
 import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { Counter, Histogram } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
@@ -12,6 +12,7 @@ import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_CONTROLLER, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
+import { updateExactly } from '../kit/update-exactly.ts';
 import { controllerOf, isControlledBy } from '../ownership/controller-reference.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { eventReference } from '../pods/pod-control.ts';
@@ -194,17 +195,11 @@ export class CronJobController implements Service {
 
   async #writeStatus(key: string, cronJob: CronJob, status: CronJobStatus, signal: AbortSignal): Promise<boolean> {
     if (deepEqual(comparable(cronJob.status ?? {}), comparable(status))) return true;
-    const { namespace, name = '' } = cronJob.metadata ?? {};
-    const ref = { gvr: CRON_JOBS, namespace, name, subresource: 'status' };
-    try {
-      const written = await this.#options.client.update<CronJob>(ref, { ...cronJob, status }, { signal });
-      this.#expectations.wrote(key, this.#cronJobs, written);
-      return true;
-    } catch (error) {
-      if (isObjectNotFound(error, name)) return true;
-      if (isConflict(error)) return false;
-      throw error;
-    }
+    const update = { gvr: CRON_JOBS, object: { ...cronJob, status }, subresource: 'status', signal } as const;
+    const written = await updateExactly<CronJob>(this.#options.client, update);
+    if (written === 'changed') return false;
+    if (written !== 'gone') this.#expectations.wrote(key, this.#cronJobs, written);
+    return true;
   }
 
   #event(cronJob: KubeObject, type: EventType, reason: string, message: string): void {

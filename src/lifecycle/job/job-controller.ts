@@ -1,4 +1,3 @@
-import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import { deepEqual } from '../../base/collections/deep-equal.ts';
 import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
@@ -8,6 +7,7 @@ import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_CONTROLLER, BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { slowStart } from '../kit/slow-start.ts';
+import { updateExactly } from '../kit/update-exactly.ts';
 import { ControllerRefManager } from '../ownership/controller-ref-manager.ts';
 import { controllerOf } from '../ownership/controller-reference.ts';
 import { Dependents } from '../ownership/dependents.ts';
@@ -218,17 +218,11 @@ export class JobController implements Service {
   /** False if another client has written the Job meanwhile, so that the decision may not apply. */
   async #writeStatus(key: string, job: Job, status: JobStatus, signal: AbortSignal): Promise<boolean> {
     if (deepEqual(comparable(job.status ?? {}), comparable(status))) return true;
-    const { namespace = '', name = '' } = job.metadata ?? {};
-    const ref = { gvr: JOBS, namespace, name, subresource: 'status' };
-    try {
-      const written = await this.#options.client.update<Job>(ref, { ...job, status }, { signal });
-      this.#expectations.wrote(key, this.#jobs, written);
-      return true;
-    } catch (error) {
-      if (isObjectNotFound(error, name)) return true;
-      if (isConflict(error)) return false;
-      throw error;
-    }
+    const update = { gvr: JOBS, object: { ...job, status }, subresource: 'status', signal } as const;
+    const written = await updateExactly<Job>(this.#options.client, update);
+    if (written === 'changed') return false;
+    if (written !== 'gone') this.#expectations.wrote(key, this.#jobs, written);
+    return true;
   }
 
   async #release(key: string, pods: readonly Pod[], signal: AbortSignal): Promise<void> {

@@ -1,6 +1,5 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
@@ -10,6 +9,7 @@ import { Informer } from '../../client/reflector/informer.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { createIfAbsent } from './create-if-absent.ts';
 import { ReconcileLoop, type SyncOutcome } from './reconcile-loop.ts';
+import { updateExactly } from './update-exactly.ts';
 
 /** Further options of a controller of this kind. */
 export interface ControllerContext {
@@ -81,23 +81,12 @@ export class ObjectPerNamespace implements Service {
     if (decision.verdict === 'nothing') return SETTLED;
     const { client, logger, gvr, objectName } = this.#options;
     const { verdict, object, reason } = decision;
-    if (verdict === 'update') return this.#update(namespace, object, signal);
+    if (verdict === 'update') {
+      const result = await updateExactly(client, { gvr, object, signal });
+      return result === 'changed' ? { next: 'back-off' } : SETTLED;
+    }
     const { outcome } = await createIfAbsent(client, { ref: { gvr, namespace }, object, options: { signal } });
     logger.debug('created', { namespace, name: objectName, reason, outcome });
     return SETTLED;
-  }
-
-  /** The object has the resource version on which the decision rests, so that the server refuses an outdated write. */
-  async #update(namespace: string, object: KubeObject, signal: AbortSignal): Promise<SyncOutcome> {
-    const { client, gvr, objectName } = this.#options;
-    try {
-      await client.update({ gvr, namespace, name: objectName }, object, { signal });
-      return SETTLED;
-    } catch (error) {
-      // The event of its deletion follows and triggers the namespace again.
-      if (isObjectNotFound(error, objectName)) return SETTLED;
-      if (isConflict(error)) return { next: 'back-off' };
-      throw error;
-    }
   }
 }

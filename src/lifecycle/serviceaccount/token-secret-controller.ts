@@ -1,11 +1,13 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { accountOf, TOKEN_SECRET_TYPE } from '../../api/meta/token-secret.ts';
-import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import { isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
 import { Informer, keyOf } from '../../client/reflector/informer.ts';
+import { deleteExactly } from '../kit/delete-exactly.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
+import { updateExactly } from '../kit/update-exactly.ts';
 import { decideTokenSecret } from './token-secret-reconcile.ts';
 
 const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' };
@@ -70,26 +72,14 @@ export class TokenSecretController implements Service {
       rootCaPem,
       token: (account) => issue({ namespace, account, secret: name }),
     });
-    if (decision.verdict === 'nothing') return SETTLED;
-    const ref = { gvr: SECRETS, namespace, name };
-    try {
-      if (decision.verdict === 'update') await client.update(ref, decision.object, { signal });
-      else {
-        const { uid } = secret?.metadata ?? {};
-        await client.delete(ref, uid === undefined ? {} : { preconditions: { uid } }, { signal });
-      }
-      logger.debug('token of a service account', {
-        namespace,
-        name,
-        verdict: decision.verdict,
-        reason: decision.reason,
-      });
-      return SETTLED;
-    } catch (error) {
-      if (isObjectNotFound(error, name)) return SETTLED;
-      if (isConflict(error)) return { next: 'back-off' };
-      throw error;
-    }
+    if (decision.verdict === 'nothing' || secret === undefined) return SETTLED;
+    const result = await (decision.verdict === 'update'
+      ? updateExactly(client, { gvr: SECRETS, object: decision.object, signal })
+      : deleteExactly(client, { gvr: SECRETS, object: secret, content: 'irrelevant', signal }));
+    if (result === 'changed') return { next: 'back-off' };
+    const { verdict, reason } = decision;
+    logger.debug('token of a service account', { namespace, name, verdict, reason });
+    return SETTLED;
   }
 
   /** A missing object is read live, because only the server can prove its absence. */

@@ -1,6 +1,6 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import { isObjectNotFound } from '../../api/status-error.ts';
 import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
@@ -9,6 +9,7 @@ import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
+import { updateExactly } from '../kit/update-exactly.ts';
 import { isPodFinished, type Pod, PODS } from '../pods/pod-object.ts';
 import { claimNamesOf } from '../volume-protection/claim-users.ts';
 import { type Claim, decideUnused, decideUnusedDeletion, isClaimUsed } from './unused-claims-reconcile.ts';
@@ -99,16 +100,9 @@ export class UnusedClaimsController implements Service {
   }
 
   async #writeStatus(claim: Claim, status: object, signal: AbortSignal): Promise<SyncOutcome> {
-    const { namespace = '', name = '' } = claim.metadata ?? {};
-    const target = { gvr: CLAIMS, namespace, name, subresource: 'status' };
-    try {
-      await this.#options.client.update(target, { ...claim, status }, { signal });
-      return SETTLED;
-    } catch (error) {
-      if (isObjectNotFound(error, name)) return SETTLED;
-      if (isConflict(error)) return { next: 'back-off' };
-      throw error;
-    }
+    const update = { gvr: CLAIMS, object: { ...claim, status }, subresource: 'status', signal } as const;
+    const result = await updateExactly(this.#options.client, update);
+    return result === 'changed' ? { next: 'back-off' } : SETTLED;
   }
 
   /** Reads claim, class and pods live before the deletion, because a stale cache could lack a new pod or a changed annotation. */

@@ -1,10 +1,10 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
 import { Informer, keyOf } from '../../client/reflector/informer.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
+import { updateExactly } from '../kit/update-exactly.ts';
 import { usesClaim } from './claim-users.ts';
 import { CLAIM_FINALIZER, decideProtection } from './protection-reconcile.ts';
 
@@ -65,9 +65,10 @@ export class ClaimProtectionController implements Service {
     }
     if (decision.verdict === 'wait') return SETTLED;
     if (decision.verdict === 'update') {
-      const outcome = await this.#update(namespace, decision.object, signal);
-      if (outcome !== SETTLED) return outcome;
-      this.#context.logger.debug('protection of a claim', { namespace, name, reason: decision.reason });
+      const { client, logger } = this.#context;
+      const result = await updateExactly(client, { gvr: CLAIMS, object: decision.object, signal });
+      if (result === 'changed') return { next: 'back-off' };
+      logger.debug('protection of a claim', { namespace, name, reason: decision.reason });
     }
     this.#waitNoMore(namespace, key);
     return SETTLED;
@@ -76,18 +77,6 @@ export class ClaimProtectionController implements Service {
   async #isUsed(claim: KubeObject, namespace: string, signal: AbortSignal): Promise<boolean> {
     const { items } = await this.#context.client.list({ gvr: PODS, namespace }, { signal });
     return items.some((pod) => usesClaim(pod, claim));
-  }
-
-  async #update(namespace: string, claim: KubeObject, signal: AbortSignal): Promise<SyncOutcome> {
-    const name = claim.metadata?.name ?? '';
-    try {
-      await this.#context.client.update({ gvr: CLAIMS, namespace, name }, claim, { signal });
-      return SETTLED;
-    } catch (error) {
-      if (isObjectNotFound(error, name)) return SETTLED;
-      if (isConflict(error)) return { next: 'back-off' };
-      throw error;
-    }
   }
 
   #wait(namespace: string, key: string): void {

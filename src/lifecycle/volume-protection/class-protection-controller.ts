@@ -1,9 +1,9 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { volumeAttributesClasses } from '../../api/quota/scopes.ts';
-import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
+import { updateExactly } from '../kit/update-exactly.ts';
 import { CLASS_FINALIZER, classesOfVolume, classUse, decideProtection } from './protection-reconcile.ts';
 
 const CLASSES = { group: 'storage.k8s.io', version: 'v1', resource: 'volumeattributesclasses' };
@@ -65,15 +65,10 @@ export class ClassProtectionController implements Service {
     // A class in use is processed again when a user changes.
     if (decision.verdict !== 'update') return SETTLED;
     const { client, logger } = this.#context;
-    try {
-      await client.update({ gvr: CLASSES, name }, decision.object, { signal });
-      logger.debug('protection of a VolumeAttributesClass', { name, reason: decision.reason });
-      return SETTLED;
-    } catch (error) {
-      if (isObjectNotFound(error, name)) return SETTLED;
-      if (isConflict(error)) return { next: 'back-off' };
-      throw error;
-    }
+    const result = await updateExactly(client, { gvr: CLASSES, object: decision.object, signal });
+    if (result === 'changed') return { next: 'back-off' };
+    logger.debug('protection of a VolumeAttributesClass', { name, reason: decision.reason });
+    return SETTLED;
   }
 
   /** The caches may be stale, so the server is asked before a class counts as unused. If it does not answer, the class stays. */

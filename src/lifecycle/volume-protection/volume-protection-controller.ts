@@ -1,9 +1,9 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
-import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
 import { Informer } from '../../client/reflector/informer.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
+import { updateExactly } from '../kit/update-exactly.ts';
 import { decideProtection, VOLUME_FINALIZER, volumeUse } from './protection-reconcile.ts';
 
 const VOLUMES: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumes' };
@@ -45,14 +45,9 @@ export class VolumeProtectionController implements Service {
     // A bound volume is processed again when that changes.
     if (decision.verdict !== 'update') return SETTLED;
     const { client, logger } = this.#context;
-    try {
-      await client.update({ gvr: VOLUMES, name }, decision.object, { signal });
-      logger.debug('protection of a volume', { name, reason: decision.reason });
-      return SETTLED;
-    } catch (error) {
-      if (isObjectNotFound(error, name)) return SETTLED;
-      if (isConflict(error)) return { next: 'back-off' };
-      throw error;
-    }
+    const result = await updateExactly(client, { gvr: VOLUMES, object: decision.object, signal });
+    if (result === 'changed') return { next: 'back-off' };
+    logger.debug('protection of a volume', { name, reason: decision.reason });
+    return SETTLED;
   }
 }
