@@ -48,7 +48,7 @@ export class TerminalSession {
     await server.says('kubegc is ready');
   }
 
-  /** Starts a program that runs until the session ends. `output()` is what it has printed. */
+  /** Starts a program that runs until the session ends. `output()` is what it has printed. `says` rejects when the program ends first. */
   spawn([program, ...args]) {
     const child = spawn(program, args, { env: this.env, cwd: this.#home, stdio: ['ignore', 'pipe', 'inherit'] });
     this.#children.push(child);
@@ -56,7 +56,13 @@ export class TerminalSession {
     child.stdout.on('data', (chunk) => (output += String(chunk)));
     return {
       output: () => output.trimEnd(),
-      says: (text) => until(`${program} says "${text}"`, () => output.includes(text)),
+      says: (text) =>
+        until(`${program} says "${text}"`, () => {
+          if (output.includes(text)) return true;
+          const { exitCode, signalCode } = child;
+          if (exitCode === null && signalCode === null) return false;
+          throw new Error(`${program} ended with ${exitCode ?? signalCode} before it said "${text}":\n${output}`);
+        }),
     };
   }
 
