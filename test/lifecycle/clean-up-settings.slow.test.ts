@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { formatMicroTime } from '../../src/api/meta/time.ts';
+import { formatMicroTime, formatTime } from '../../src/api/meta/time.ts';
 import { lifecycleSettingsOf } from '../../src/cli/flags/lifecycle-flags.ts';
 import { selectOnDemand } from '../../src/lifecycle/assembly/on-demand-controllers.ts';
 import { OnFirstUse } from '../../src/lifecycle/kit/on-first-use.ts';
 import { EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
 
+const jobs = gvrOf('jobs', 'batch');
 const leases = gvrOf('leases', 'coordination.k8s.io');
 let cluster: EmbeddedCluster;
 
@@ -29,6 +30,54 @@ it('LIFE-057 the quarantine of a missing node and the interval of passes are tho
   const waited = await cluster.until(isGone, { withinMs: 900_000, stepMs: 1000 });
   expect(waited).toBeGreaterThanOrEqual(300_000);
   expect(waited).toBeLessThanOrEqual(422_000);
+});
+
+/** Creates a pod that failed at this moment. */
+async function failedPod(name: string, metadata: object = {}, namespace = 'default'): Promise<void> {
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  await cluster.create({ gvr: pods, namespace }, { metadata: { name, ...metadata }, spec });
+  const target = { gvr: pods, namespace, name, subresource: 'status' };
+  await patch(target, { status: { phase: 'Failed' } });
+}
+const patch = (target: Parameters<typeof cluster.client.patch>[0], body: object) =>
+  cluster.wait(cluster.client.patch(target, { type: 'application/merge-patch+json', body }));
+const podNames = () => cluster.names({ gvr: pods, namespace: 'default' });
+
+it('LIFE-066 the terminated pods of a namespace that may stay are as many as the flag says', async () => {
+  await run('pod-garbage-collector-controller', { podGcMaxTerminatedPerNamespace: '1' });
+  await failedPod('first');
+  await failedPod('elsewhere', {}, 'kube-system');
+  await cluster.clock.advanceAsync(60_000);
+  expect(await podNames()).toEqual(['first']);
+  await failedPod('second');
+  await cluster.until(async () => (await podNames()).length === 1, { withinMs: 60_000, stepMs: 1000 });
+  expect(await podNames()).toEqual(['second']);
+  expect(await cluster.names({ gvr: pods, namespace: 'kube-system' })).toEqual(['elsewhere']);
+});
+
+it('LIFE-066 a terminated pod stays for the time of the flag, and at least until its Job is finished', async () => {
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+  const { metadata } = await cluster.create(
+    { gvr: jobs, namespace: 'default' },
+    { metadata: { name: 'j' }, spec: { template } },
+  );
+  await run('pod-garbage-collector-controller', { podGcTerminatedTtl: '10m' });
+  const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: metadata?.uid, controller: true }];
+  await failedPod('of-job', { ownerReferences });
+  await failedPod('bare');
+  const waited = await cluster.until(async () => (await podNames()).length === 1, {
+    withinMs: 1_200_000,
+    stepMs: 1000,
+  });
+  expect(waited).toBeGreaterThanOrEqual(598_000);
+  expect(waited).toBeLessThanOrEqual(622_000);
+  await cluster.clock.advanceAsync(1_200_000);
+  expect(await podNames()).toEqual(['of-job']);
+  const at = formatTime(cluster.clock.now());
+  const finished = (type: string) => ({ type, status: 'True', lastProbeTime: at, lastTransitionTime: at });
+  const status = { startTime: at, conditions: [finished('FailureTarget'), finished('Failed')] };
+  await patch({ gvr: jobs, namespace: 'default', name: 'j', subresource: 'status' }, { status });
+  await cluster.until(async () => (await podNames()).length === 0, { withinMs: 60_000, stepMs: 1000 });
 });
 
 it('LIFE-202 the age of a lease that may be deleted is that of the flag', async () => {

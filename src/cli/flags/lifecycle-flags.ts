@@ -40,6 +40,8 @@ export interface LifecycleFlags {
   readonly legacyServiceAccountTokenCleanUpPeriod?: string;
   readonly podGcCheckPeriod?: string;
   readonly podGcQuarantine?: string;
+  readonly podGcMaxTerminatedPerNamespace?: string;
+  readonly podGcTerminatedTtl?: string;
   readonly csrPollInterval?: string;
   readonly csrApprovedExpiration?: string;
   readonly csrDeniedExpiration?: string;
@@ -132,6 +134,12 @@ function cleanUpSettings(flags: LifecycleFlags): LifecycleSettings {
     podGc: given({
       checkPeriodMs: optionalDuration('--pod-gc-check-period', flags.podGcCheckPeriod, PERIOD),
       quarantineMs: optionalDuration('--pod-gc-quarantine', flags.podGcQuarantine, PERIOD),
+      maxTerminatedPerNamespace: wholeNumber(
+        '--pod-gc-max-terminated-per-namespace',
+        flags.podGcMaxTerminatedPerNamespace,
+        { least: 0, most: MAX_INT32 },
+      ),
+      terminatedTtlMs: optionalDuration('--pod-gc-terminated-ttl', flags.podGcTerminatedTtl, { ...year, least: 0 }),
     }),
     csrCleaner: given({
       pollIntervalMs: optionalDuration('--csr-poll-interval', flags.csrPollInterval, { least: 1000, most: DAY_MS }),

@@ -12,6 +12,8 @@ const table: readonly (readonly [string, string | true, object])[] = [
   ['--terminated-pod-gc-threshold', '7', { terminatedPodThreshold: 7 }],
   ['--pod-gc-check-period', '5s', { podGc: { checkPeriodMs: 5000 } }],
   ['--pod-gc-quarantine', '1m', { podGc: { quarantineMs: 60_000 } }],
+  ['--pod-gc-max-terminated-per-namespace', '7', { podGc: { maxTerminatedPerNamespace: 7 } }],
+  ['--pod-gc-terminated-ttl', '48h', { podGc: { terminatedTtlMs: 48 * HOUR } }],
   ['--concurrent-ttl-after-finished-syncs', '7', { concurrentTtlSyncs: 7 }],
   ['--csr-poll-interval', '2h', { csrCleaner: { pollIntervalMs: 2 * HOUR } }],
   ['--csr-approved-expiration', '2h', { csrCleaner: { approvedMs: 2 * HOUR } }],
@@ -53,6 +55,8 @@ describe('the flags of lifecycle controllers', () => {
 
   it.each([
     ['--pod-gc-quarantine', { podGcQuarantine: '0' }],
+    ['--pod-gc-max-terminated-per-namespace', { podGcMaxTerminatedPerNamespace: '-1' }],
+    ['--pod-gc-terminated-ttl', { podGcTerminatedTtl: '-1h' }],
     ['--csr-pending-expiration', { csrPendingExpiration: 'soon' }],
     ['--node-lease-min-age', { nodeLeaseMinAge: '-1h' }],
     ['--namespace-sync-period', { namespaceSyncPeriod: '1ms' }],

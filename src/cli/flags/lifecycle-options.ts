@@ -27,6 +27,16 @@ export const lifecycleOptions: readonly LifecycleOption[] = [
     description: 'time that a node must be missing before its pods are deleted (default: 40s)',
   },
   {
+    key: 'podGcMaxTerminatedPerNamespace',
+    flags: '--pod-gc-max-terminated-per-namespace <COUNT>',
+    description: 'terminated pods that may stay in one namespace; 0 keeps all (default: 0)',
+  },
+  {
+    key: 'podGcTerminatedTtl',
+    flags: '--pod-gc-terminated-ttl <DURATION>',
+    description: 'time that a terminated pod stays, unless its Job is unfinished; 0 keeps all (default: 0)',
+  },
+  {
     key: 'concurrentTtlAfterFinishedSyncs',
     flags: '--concurrent-ttl-after-finished-syncs <COUNT>',
     description: 'finished Jobs deleted at once (default: 5)',

@@ -2,7 +2,7 @@ import type { CsrTimes } from '../csr-cleaner/csr-cleaner-controller.ts';
 import type { NamespaceControllerOptions } from '../namespace/namespace-controller.ts';
 import type { NodeExistenceSettings } from '../node-existence/node-existence-controller.ts';
 import type { NodeHealthSettings } from '../node-lifecycle/node-lifecycle-controller.ts';
-import type { PodGcTimes } from '../podgc/podgc-controller.ts';
+import type { PodGcSettings } from '../podgc/podgc-controller.ts';
 import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
 /** The settings of the controllers that start on demand. A missing setting has kube-controller-manager's default. */
@@ -25,7 +25,7 @@ export interface LifecycleSettings {
   readonly genericTtl?: { readonly alsoKinds: readonly string[] };
   /** Writes the condition `Unused` of claims; `delete` also deletes claims that are unused for the time that they or their class state. */
   readonly unusedClaims?: 'report' | 'delete';
-  readonly podGc?: PodGcTimes;
+  readonly podGc?: PodGcSettings;
   readonly csrCleaner?: CsrTimes;
   /** Age below which no lease of a node is deleted; an hour. */
   readonly nodeLeaseMinAgeMs?: number;

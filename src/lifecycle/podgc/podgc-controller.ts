@@ -5,20 +5,33 @@ import type { Service } from '../../base/service.ts';
 import { asError } from '../../base/errors/thrown.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
+import { isJobFinished, type Job, JOB_KIND, JOBS } from '../job/job.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
+import { controllerOf } from '../ownership/controller-reference.ts';
 import { type Node, NODES, type Pod, PODS } from '../pods/pod-object.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NODE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
-import { decidePass, isOutOfService, isTerminated, type PodDeletion, statusPatchOf } from './podgc-reconcile.ts';
+import {
+  decidePass,
+  isOfTerminated,
+  isOutOfService,
+  isTerminated,
+  type PodDeletion,
+  statusPatchOf,
+} from './podgc-reconcile.ts';
 
-export interface PodGcTimes {
+export interface PodGcSettings {
   /** Minimum interval between passes; 20 s. */
   readonly checkPeriodMs?: number;
   /** Time that a node must be missing before it is read live; 40 s. */
   readonly quarantineMs?: number;
+  /** Maximum number of terminated pods in one namespace; 0 means no limit, which is the default (LIFE-066). */
+  readonly maxTerminatedPerNamespace?: number;
+  /** Time that a terminated pod stays after it finished, ms; 0 means for ever, which is the default (LIFE-066). */
+  readonly terminatedTtlMs?: number;
 }
 
-export interface PodGcOptions extends SharedContext, PodGcTimes {
+export interface PodGcOptions extends SharedContext, PodGcSettings {
   /** `--terminated-pod-gc-threshold`; default 12500. With 0 or less, no terminated pod is deleted. */
   readonly terminatedPodThreshold?: number;
 }
@@ -39,6 +52,8 @@ export class PodGcController implements Service {
   readonly #threshold: number;
   readonly #pods: SharedCache<Pod>;
   readonly #nodes: SharedCache<Node>;
+  /** Only with a TTL, from which the pods of unfinished Jobs are exempt. */
+  readonly #jobs: SharedCache<Job> | undefined;
   readonly #loop: ReconcileLoop;
   readonly #terminated = new Set<string>();
   /** Monotonic ms at which the quarantine of a missing node ends. The nodes that pods name bound its size. */
@@ -55,6 +70,7 @@ export class PodGcController implements Service {
     this.#threshold = options.terminatedPodThreshold ?? DEFAULT_THRESHOLD;
     this.#pods = informers.of<Pod>(PODS);
     this.#nodes = informers.of<Node>(NODES);
+    this.#jobs = (options.terminatedTtlMs ?? 0) > 0 ? informers.of<Job>(JOBS) : undefined;
     const labelNames = ['namespace', 'reason'];
     this.#attempts = metrics.counter({
       name: 'pod_gc_collector_force_delete_pods_total',
@@ -72,7 +88,7 @@ export class PodGcController implements Service {
       clock,
       logger,
       metrics,
-      caches: [this.#pods, this.#nodes],
+      caches: [this.#pods, this.#nodes, ...(this.#jobs === undefined ? [] : [this.#jobs])],
       workers: 1,
       sync: (_, signal) => this.#pass(signal),
     });
@@ -98,11 +114,18 @@ export class PodGcController implements Service {
       },
       deleted: nodeChanged,
     });
+    this.#jobs?.addHandler({
+      updated: (before, job) => {
+        if (!isJobFinished(before) && isJobFinished(job)) this.#wake();
+      },
+    });
     await this.#loop.run(signal);
   }
 
   #needsPass(pod: Pod): boolean {
     if (this.#threshold > 0 && this.#terminated.size > this.#threshold) return true;
+    const { maxTerminatedPerNamespace = 0, terminatedTtlMs = 0 } = this.#options;
+    if (isTerminated(pod) && (maxTerminatedPerNamespace > 0 || terminatedTtlMs > 0)) return true;
     const nodeName = pod.spec?.nodeName ?? '';
     if (nodeName === '') return Boolean(pod.metadata?.deletionTimestamp);
     const node = this.#nodes.get(nodeName);
@@ -124,23 +147,46 @@ export class PodGcController implements Service {
     this.#firstPassAt ??= this.#options.clock.monotonic();
     const gone = await this.#goneNodes(signal);
     const pods = this.#pods.list();
-    const { deletions, missingNodes } = decidePass({
+    const { maxTerminatedPerNamespace: perNamespace = 0, terminatedTtlMs: ttlMs = 0 } = this.#options;
+    const { deletions, missingNodes, nextEndMs } = decidePass({
       pods,
       nodes: (name) => this.#nodes.get(name),
       threshold: this.#threshold,
       gone,
+      limits: {
+        perNamespace,
+        ttlMs,
+        now: this.#options.clock.now(),
+        isOfUnfinishedJob: (pod) => this.#isOfUnfinishedJob(pod),
+      },
     });
-    const terminated = deletions.filter(({ reason }) => reason === 'terminated');
+    const terminated = deletions.filter(isOfTerminated);
     for (let from = 0; from < terminated.length && !signal.aborted; from += PARALLEL) {
       await Promise.all(terminated.slice(from, from + PARALLEL).map((each) => this.#delete(each, signal)));
     }
     for (const each of deletions) {
-      if (each.reason !== 'terminated' && !signal.aborted) await this.#delete(each, signal);
+      if (!isOfTerminated(each) && !signal.aborted) await this.#delete(each, signal);
     }
     this.#quarantineNodes(missingNodes, gone);
     // A pod with finalizers still exists in the next pass, and is deleted again (LIFE-062).
-    if (deletions.length === 0 && this.#quarantine.size === 0) return { next: 'settled' };
-    return { next: 'later', afterMs: this.#untilNextPass() };
+    if (deletions.length > 0 || this.#quarantine.size > 0) return { next: 'later', afterMs: this.#untilNextPass() };
+    return nextEndMs === undefined ? { next: 'settled' } : { next: 'later', afterMs: this.#untilPassAt(nextEndMs) };
+  }
+
+  /** Time until the first pass at `atMs` (epoch ms) or later. */
+  #untilPassAt(atMs: number): number {
+    const { clock, checkPeriodMs = CHECK_PERIOD_MS } = this.#options;
+    const first = this.#untilNextPass();
+    const periods = Math.ceil((atMs - clock.now() - first) / checkPeriodMs);
+    return first + Math.max(0, periods) * checkPeriodMs;
+  }
+
+  /** True also for a Job that the cache lacks, because it may be new. */
+  #isOfUnfinishedJob(pod: Pod): boolean {
+    const owner = controllerOf(pod);
+    if (owner?.kind !== JOB_KIND.kind || owner.apiVersion !== JOB_KIND.apiVersion) return false;
+    const job = this.#jobs?.get(`${pod.metadata?.namespace ?? ''}/${owner.name}`);
+    return job?.metadata?.uid !== owner.uid || !isJobFinished(job);
   }
 
   /** Nodes whose quarantine is over, that are not in the cache and that a live read does not find (LIFE-057). */
@@ -186,7 +232,7 @@ export class PodGcController implements Service {
         gvr: PODS,
         object: pod,
         // The version counts only for a pod that terminated by itself: the patch above gives the others a new version.
-        content: body === undefined && reason === 'terminated' ? 'matters' : 'irrelevant',
+        content: body === undefined && isOfTerminated(deletion) ? 'matters' : 'irrelevant',
         gracePeriodSeconds: 0,
         signal,
       });

@@ -56,6 +56,41 @@ describe('pod garbage collection, one pass', () => {
     expect(names(pods, { threshold })).toEqual(['u unscheduled']);
   });
 
+  const limits = { perNamespace: 0, ttlMs: 0, now: START, isOfUnfinishedJob: () => false };
+  const inNamespace = (namespace: string, each: Pod): Pod => ({ ...each, metadata: { ...each.metadata, namespace } });
+
+  it('LIFE-066 deletes those beyond the limit of each namespace, in the same order as those beyond the threshold', () => {
+    const pods = [
+      inNamespace('a', pod('young', { phase: 'Failed', age: 1 })),
+      inNamespace('a', pod('old', { phase: 'Failed', age: 9 })),
+      inNamespace('a', pod('evicted', { phase: 'Failed', reason: 'Evicted' })),
+      inNamespace('a', pod('running', { age: 99 })),
+      inNamespace('b', pod('other', { phase: 'Succeeded', age: 99 })),
+    ];
+    expect(names(pods, { limits: { ...limits, perNamespace: 1 } })).toEqual([
+      'evicted terminated-in-namespace',
+      'old terminated-in-namespace',
+    ]);
+    expect(names(pods, { threshold: 3, limits: { ...limits, perNamespace: 2 } })).toEqual(['evicted terminated']);
+    expect(names(pods, { limits })).toEqual([]);
+  });
+
+  it('LIFE-066 deletes those whose TTL is over, except those of unfinished Jobs, and knows when the next one is', () => {
+    const pods = [
+      pod('b', { phase: 'Succeeded', age: 60 }),
+      pod('evicted', { phase: 'Failed', reason: 'Evicted', age: 60 }),
+      pod('of-job', { phase: 'Failed', age: 99 }),
+      pod('next', { phase: 'Failed', age: 40 }),
+      pod('last', { phase: 'Failed', age: 20 }),
+      pod('running', { age: 99 }),
+    ];
+    const isOfUnfinishedJob = ({ metadata }: Pod) => metadata?.name === 'of-job';
+    const over = { limits: { ...limits, ttlMs: 60_000, isOfUnfinishedJob } };
+    expect(names(pods, over)).toEqual(['evicted terminated-long-ago', 'b terminated-long-ago']);
+    expect(pass(pods, over).nextEndMs).toBe(START + 20_000);
+    expect(pass(pods, { limits }).nextEndMs).toBeUndefined();
+  });
+
   it('LIFE-055 counts and deletes what is terminating and terminal already', () => {
     const pods = [
       pod('a', { phase: 'Failed', terminating: true, node: 'n' }),

@@ -2,6 +2,7 @@ import { POD_TTL } from '../../api/meta/annotations.ts';
 import type { Condition } from '../../api/meta/conditions.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseTime } from '../../api/meta/time.ts';
+import { podEnd } from '../pods/pod-end.ts';
 import { isPodFinished, type Pod } from '../pods/pod-object.ts';
 
 export interface FinishedJob extends KubeObject {
@@ -38,22 +39,13 @@ export function decideJobTtl(job: FinishedJob | undefined, now: number): TtlDeci
 /** Decides whether the TTL of a pod with the annotation has expired; pods of Jobs belong to the Job (LIFE-067). */
 export function decidePodTtl(pod: Pod | undefined, now: number): TtlDecision {
   if (pod === undefined) return { verdict: 'nothing', reason: 'gone' };
-  const { deletionTimestamp, annotations = {}, ownerReferences = [], creationTimestamp } = pod.metadata ?? {};
+  const { deletionTimestamp, annotations = {}, ownerReferences = [] } = pod.metadata ?? {};
   if (deletionTimestamp) return { verdict: 'nothing', reason: 'terminating' };
   const text = annotations[POD_TTL];
   if (text === undefined || !/^\d{1,9}$/.test(text)) return { verdict: 'nothing', reason: 'noTtl' };
   if (ownerReferences.some(({ controller }) => controller)) return { verdict: 'nothing', reason: 'owned' };
   if (!isPodFinished(pod)) return { verdict: 'nothing', reason: 'unfinished' };
-  return decideAt(podEnd(pod, parseTime(creationTimestamp ?? '') ?? now) + Number(text) * 1000, now);
-}
-
-/** The time at which the last container finished, otherwise at which Ready became False, otherwise the creation. */
-function podEnd({ status }: Pod, createdAt: number): number {
-  const ends = (status?.containerStatuses ?? []).map(({ state }) => parseTime(state?.terminated?.finishedAt ?? ''));
-  const known = ends.filter((at) => at !== undefined);
-  if (known.length > 0) return Math.max(...known);
-  const ready = status?.conditions?.find(({ type, status: is }) => type === 'Ready' && is === 'False');
-  return parseTime(ready?.lastTransitionTime ?? '') ?? createdAt;
+  return decideAt((podEnd(pod) ?? now) + Number(text) * 1000, now);
 }
 
 function decideAt(expiresAt: number, now: number): TtlDecision {
