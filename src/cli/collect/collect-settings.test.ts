@@ -72,6 +72,11 @@ describe('collectSettings', () => {
       { lifecycle: { genericTtl: { alsoKinds: [] }, podTtl: true } },
     ],
     [
+      { mode: 'collect', controllers: ['podgc'], podGcMaxTerminatedPerNamespace: '5', podGcTerminatedTtl: '1h' },
+      { lifecycle: { podGc: { maxTerminatedPerNamespace: 5, terminatedTtlMs: 3_600_000 } } },
+    ],
+    [{ podGcTerminatedTtl: '0' }, { lifecycle: { podGc: { terminatedTtlMs: 0 } } }],
+    [
       { mode: 'auto', controllers: ['pvc-protection'], unusedClaims: 'delete' },
       { lifecycle: { unusedClaims: 'delete' } },
     ],
@@ -141,6 +146,11 @@ describe('collectSettings', () => {
       { mode: 'collect', controllers: ['ttl-after-finished'], unusedClaims: 'report' },
       '--unused-claims does nothing without persistentvolumeclaim-protection-controller',
     ],
+    [
+      { podGcMaxTerminatedPerNamespace: '5', podGcTerminatedTtl: '0' },
+      '--pod-gc-max-terminated-per-namespace does nothing without pod-garbage-collector-controller',
+    ],
+    [{ podGcTerminatedTtl: '1h' }, '--pod-gc-terminated-ttl does nothing without pod-garbage-collector-controller'],
     [{ concurrentGcSyncs: '0' }, 'invalid --concurrent-gc-syncs "0"'],
     [{ concurrentGcSyncs: '1001' }, 'invalid --concurrent-gc-syncs "1001"'],
     [{ concurrentGcSyncs: '2.5' }, 'invalid --concurrent-gc-syncs "2.5"'],

@@ -150,15 +150,25 @@ function selectedControllers(flags: CollectFlags): {
 }
 
 /** Settings that only add to a controller, which must be selected. */
-const ADDITIONS = [
-  ['podTtl', '--pod-ttl', 'ttl-after-finished-controller'],
-  ['genericTtl', '--generic-ttl', 'ttl-after-finished-controller'],
-  ['unusedClaims', '--unused-claims', 'persistentvolumeclaim-protection-controller'],
-] as const;
+const ADDITIONS: readonly (readonly [
+  flag: string,
+  ControllerName,
+  isGiven: (settings: LifecycleSettings) => boolean,
+])[] = [
+  ['--pod-ttl', 'ttl-after-finished-controller', ({ podTtl = false }) => podTtl],
+  ['--generic-ttl', 'ttl-after-finished-controller', ({ genericTtl }) => genericTtl !== undefined],
+  ['--unused-claims', 'persistentvolumeclaim-protection-controller', ({ unusedClaims }) => unusedClaims !== undefined],
+  [
+    '--pod-gc-max-terminated-per-namespace',
+    'pod-garbage-collector-controller',
+    ({ podGc = {} }) => (podGc.maxTerminatedPerNamespace ?? 0) > 0,
+  ],
+  ['--pod-gc-terminated-ttl', 'pod-garbage-collector-controller', ({ podGc = {} }) => (podGc.terminatedTtlMs ?? 0) > 0],
+];
 
 function refuseWithoutController(lifecycle: LifecycleSettings, controllers: ReadonlySet<ControllerName>): void {
-  for (const [setting, flag, controller] of ADDITIONS) {
-    if (lifecycle[setting] === undefined || controllers.has(controller)) continue;
+  for (const [flag, controller, isGiven] of ADDITIONS) {
+    if (!isGiven(lifecycle) || controllers.has(controller)) continue;
     throw new CommandError(`${flag} does nothing without ${controller}`, 'Add it to --controllers.');
   }
 }
