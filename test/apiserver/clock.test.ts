@@ -114,7 +114,7 @@ describe.each([
     release();
   });
 
-  it('API-564 events live an hour from their last write', async () => {
+  it('API-564 LIFE-508 events live an hour from their last write', async () => {
     const event = (name: string, extra: object = {}) => ({
       metadata: { name, namespace: 'default' },
       involvedObject: { namespace: 'default' },

@@ -28,7 +28,7 @@ describe('discovery', () => {
     expect(reads()).toBe(4);
   });
 
-  it('COL-010 COL-011 COL-014 watches each preferred resource once, no subresource, no events', async () => {
+  it('COL-010 COL-011 COL-014 LIFE-508 watches each preferred resource once, no subresource, no events', async () => {
     await rig.stop();
     rig = await Rig.start({ serve: 'all' });
     await rig.startCollector();

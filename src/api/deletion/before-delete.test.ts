@@ -586,7 +586,7 @@ describe('properties', () => {
     );
   });
 
-  it('API-075 the generation rises by one exactly when a kept object starts to terminate', () => {
+  it('API-075 LIFE-500 the generation rises by one exactly when a kept object starts to terminate', () => {
     fc.assert(
       fc.property(caseArbitrary, (given) => {
         const decision = decide(given, start(given));

@@ -12,11 +12,11 @@ describe('podGrace', () => {
     ['failed', { phase: 'Failed' }, 7, 0],
     ['pending on a node', { phase: 'Pending' }, undefined, 30],
     ['negative in the spec', { terminationGracePeriodSeconds: -3 }, undefined, 1],
-  ])('API-310 %s', (_, shape, requested, want) => {
+  ])('API-310 LIFE-501 %s', (_, shape, requested, want) => {
     expect(podGrace(pod(shape), requested)).toBe(want);
   });
 
-  it('API-310 nothing said anywhere is 0', () => {
+  it('API-310 LIFE-501 nothing said anywhere is 0', () => {
     expect(podGrace({ spec: { nodeName: 'x' } }, undefined)).toBe(0);
     expect(podGrace({}, 5)).toBe(0);
   });

@@ -150,7 +150,7 @@ const SETS: Row[] = [
     meta({ finalizers: ['b', 'a'] }),
   ],
   [
-    'a list of scalars is deleted from',
+    'LIFE-503 a list of scalars is deleted from',
     meta({ finalizers: ['a', 'b', 'c'] }),
     meta({ '$deleteFromPrimitiveList/finalizers': ['b', 'z'] }),
     meta({ finalizers: ['a', 'c'] }),
@@ -333,7 +333,7 @@ describe('the patches of the collector', () => {
   const removal = (...uids: string[]): Json =>
     meta({ uid: 'own', ownerReferences: uids.map((uid) => ({ $patch: 'delete', uid })) });
 
-  it('API-197 COL-160 references are removed by uid', () => {
+  it('API-197 COL-160 LIFE-503 references are removed by uid', () => {
     const object = meta({ name: 'x', uid: 'own', ownerReferences: [owner('a'), owner('b'), owner('c')] });
     expect(patchPod(object, removal('a', 'c'))).toEqual(meta({ name: 'x', uid: 'own', ownerReferences: [owner('b')] }));
   });

@@ -369,7 +369,7 @@ describe('pods', () => {
     expect((await server.get(`${pods}/p`)).status).toBe(404);
   });
 
-  it('API-311 API-253 API-313 API-312 grace: started, not lengthened, shortened, over', async () => {
+  it('API-311 API-253 API-313 API-312 LIFE-501 LIFE-502 grace: started, not lengthened, shortened, over', async () => {
     await server.post(pods, pod({ nodeName: 'n' }));
     const first = await server.delete(`${pods}/p`);
     expect(first.status).toBe(200);

@@ -107,7 +107,7 @@ describe('namespaces', () => {
     expect([status, json.metadata?.labels?.['a'], json['status']]).toEqual([200, 'b', { phase: 'Terminating' }]);
   });
 
-  it('API-303 nothing new in a terminating one; updates and deletions go on', async () => {
+  it('API-303 LIFE-505 nothing new in a terminating one; updates and deletions go on', async () => {
     await server.post(namespaces, { metadata: { name: 'x' } });
     const target = `${namespaces}/x/configmaps`;
     await server.post(target, configMap('a'));

@@ -339,7 +339,7 @@ describe('custom resources', () => {
     });
   });
 
-  it('API-330 their /status changes status only', async () => {
+  it('API-330 LIFE-506 their /status changes status only', async () => {
     await server.post(target, widget('a', { spec: { size: 1 } }));
     const { json } = await server.patch(`${target}/a/status`, {
       metadata: { labels: { a: 'b' } },

@@ -95,7 +95,7 @@ describe('update', () => {
     expect(answers.map(({ json }) => json.reason)).not.toContain('AlreadyExists');
   });
 
-  it('API-174 another uid is 409 in a PUT and 422 in a PATCH', async () => {
+  it('API-174 LIFE-503 another uid is 409 in a PUT and 422 in a PATCH', async () => {
     const { json } = await server.post(configMaps, configMap('a'));
     const put = await server.put(`${configMaps}/a`, configMap('a', { metadata: { uid: 'other' } }));
     expect(put.status).toBe(409);
@@ -174,7 +174,7 @@ describe('update', () => {
     });
   });
 
-  it('API-072 COL-233 no finalizer is added while terminating; removing and reordering is allowed', async () => {
+  it('API-072 COL-233 LIFE-504 no finalizer is added while terminating; removing and reordering is allowed', async () => {
     await server.post(configMaps, configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/b'] } }));
     await server.delete(`${configMaps}/a`);
     const added = await server.patch(`${configMaps}/a`, {
@@ -216,16 +216,22 @@ describe('update', () => {
     watch.close();
   });
 
-  it('API-175 API-330 the main resource leaves status, /status leaves the spec; metadata goes through both', async () => {
+  it('API-175 API-330 LIFE-506 the main resource leaves status, /status leaves the spec; metadata goes through both', async () => {
     await server.post(deployments, deployment('d'));
+    const metadata = {
+      labels: { via: 'status' },
+      annotations: { via: 'status' },
+      finalizers: ['example.com/status'],
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'o', uid: 'u' }],
+    };
     const status = await server.patch(`${deployments}/d/status`, {
-      metadata: { labels: { via: 'status' } },
+      metadata,
       spec: { replicas: 9 },
       status: { replicas: 2, readyReplicas: 2 },
     });
     expect(status.status).toBe(200);
     expect(status.json).toMatchObject({
-      metadata: { labels: { via: 'status' } },
+      metadata,
       spec: { replicas: 1 },
       status: { replicas: 2, readyReplicas: 2 },
     });
@@ -275,7 +281,7 @@ describe('update', () => {
     expect((await server.get(`${target}/d`)).json.metadata?.resourceVersion).toBe(known.json.metadata?.resourceVersion);
   });
 
-  it('API-314 a pod’s /status leaves its owners', async () => {
+  it('API-314 LIFE-506 a pod’s /status leaves its owners', async () => {
     const pods = '/api/v1/namespaces/default/pods';
     const owner = { apiVersion: 'v1', kind: 'Pod', name: 'o', uid: 'u' };
     await server.post(pods, {

@@ -107,7 +107,7 @@ describe('DELETE', () => {
     ['the default', {}, undefined, 30],
     ['no node', { nodeName: '' }, 7, 0],
     ['zero', {}, 0, 0],
-  ])('API-310 grace of a pod by %s', async (_what, spec, gracePeriodSeconds, expected) => {
+  ])('API-310 LIFE-501 grace of a pod by %s', async (_what, spec, gracePeriodSeconds, expected) => {
     await server.post(pods, pod('p', spec));
     const { status, json } = await server.delete(
       `${pods}/p`,
@@ -118,7 +118,7 @@ describe('DELETE', () => {
     if (expected > 0) expect(json.metadata?.deletionGracePeriodSeconds).toBe(expected);
   });
 
-  it.each(['Succeeded', 'Failed'])('API-310 a pod that has %s goes at once', async (phase) => {
+  it.each(['Succeeded', 'Failed'])('API-310 LIFE-501 a pod that has %s goes at once', async (phase) => {
     await server.post(pods, pod('p'));
     await server.patch(`${pods}/p/status`, { status: { phase } });
     await server.delete(`${pods}/p`, { gracePeriodSeconds: 30 });
@@ -190,7 +190,7 @@ describe('namespaces', () => {
     }
   });
 
-  it('API-303 nothing new in a terminating one but questions', async () => {
+  it('API-303 LIFE-505 nothing new in a terminating one but questions', async () => {
     await make('x');
     await server.post(`${namespaces}/x/configmaps`, configMap('old'));
     await server.delete(`${namespaces}/x`);

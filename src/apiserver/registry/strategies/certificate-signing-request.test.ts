@@ -158,7 +158,7 @@ describe('API-340 conditions of a request for a certificate', () => {
     ]);
   });
 
-  it('get the times that are missing; that of a transition moves with the status only', async () => {
+  it('LIFE-506 get the times that are missing; that of a transition moves with the status only', async () => {
     const time = expect.stringMatching(/^\d{4}-.*Z$/);
     await patch('approval', { conditions: [condition('Other', { lastTransitionTime: '2020-01-01T00:00:00Z' })] });
     await patch('approval', { conditions: [condition('Other'), condition('Approved')] });
@@ -189,7 +189,7 @@ describe('API-340 status.certificate', () => {
     expect(told(await patch('status', { certificate: base64(text) }))).toEqual(invalid(why));
   });
 
-  it('is written once, through /status only', async () => {
+  it('LIFE-506 is written once, through /status only', async () => {
     const certificate = base64(`the chain\n${serverCertPem}${caPem}`);
     await patch('approval', { certificate });
     expect((await statusOf()).certificate).toBeUndefined();
