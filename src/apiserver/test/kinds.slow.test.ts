@@ -622,7 +622,7 @@ describe('other kinds', () => {
     expect(Object.entries(data ?? {})).toContainEqual([key, 'eQ==']);
   });
 
-  it('jobs select their pods by their uid, also when the name is generated', async () => {
+  it('LIFE-350 jobs select their pods by their uid, also when the name is generated', async () => {
     const { json } = await server.post('/apis/batch/v1/namespaces/default/jobs', {
       metadata: { generateName: 'j-' },
       spec: {
@@ -630,14 +630,54 @@ describe('other kinds', () => {
       },
     });
     const { uid, name } = json.metadata ?? {};
-    expect(json['spec']).toMatchObject({
-      selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
-      template: {
-        metadata: {
-          labels: { mine: 'x', 'batch.kubernetes.io/controller-uid': uid, 'batch.kubernetes.io/job-name': name },
-        },
+    const owner = { 'batch.kubernetes.io/controller-uid': uid };
+    const labels = { ...owner, 'controller-uid': uid, 'batch.kubernetes.io/job-name': name, 'job-name': name };
+    const { selector, template } = json['spec'] as { selector: object; template: KubeObject };
+    expect(selector).toEqual({ matchLabels: owner });
+    expect(template.metadata?.labels).toEqual({ mine: 'x', ...labels });
+  });
+
+  it('LIFE-350 a job with a selector of its own keeps it, and its pods get no labels', async () => {
+    const selector = { matchLabels: { mine: 'x' } };
+    const { json } = await server.post('/apis/batch/v1/namespaces/default/jobs', {
+      metadata: { name: 'manual' },
+      spec: {
+        manualSelector: true,
+        selector,
+        template: { metadata: { labels: { mine: 'x' } }, spec: { restartPolicy: 'Never', containers: [container] } },
       },
     });
+    expect(json['spec']).toMatchObject({ selector });
+    const { template } = json['spec'] as { template: KubeObject };
+    expect(template.metadata?.labels).toEqual({ mine: 'x' });
+  });
+
+  it('LIFE-507 API-502 a job is neither finished too early nor unfinished again', async () => {
+    const jobs = '/apis/batch/v1/namespaces/default/jobs';
+    const template = { spec: { restartPolicy: 'Never', containers: [container] } };
+    await server.post(jobs, { metadata: { name: 'j' }, spec: { template } });
+    const is = (...types: string[]) => ({ conditions: types.map((type) => ({ type, status: 'True' })) });
+    const write = async (status: object) => {
+      const { status: code, json } = await server.patch(`${jobs}/j/status`, { status });
+      return code === 200 ? 'stored' : [code, ...(json.details?.causes ?? []).map(({ message }) => message)];
+    };
+    expect(await write(is('Complete'))).toEqual([
+      422,
+      'Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
+      'Required value: completionTime is required for Complete jobs',
+      'Required value: startTime is required for finished job',
+    ]);
+    const at = '2026-11-21T12:00:00Z';
+    expect(await write({ ...is('FailureTarget'), startTime: at, active: 1 })).toBe('stored');
+    expect(await write({ ...is('FailureTarget', 'Failed'), active: 1 })).toEqual([
+      422,
+      'Invalid value: 1: active>0 is invalid for finished job',
+    ]);
+    expect(await write({ ...is('FailureTarget', 'Failed'), active: 0 })).toBe('stored');
+    expect(await write(is('FailureTarget'))).toEqual([
+      422,
+      'Invalid value: cannot disable the terminal Failed=True condition',
+    ]);
   });
 
   it('API-090 a job without labels shows those of its pods, and a write that changes nothing finds nothing to add', async () => {

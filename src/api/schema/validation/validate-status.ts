@@ -2,6 +2,7 @@ import type { FieldError } from '../../field-error.ts';
 import { fieldInvalid } from '../../field-error.ts';
 import type { ResourceInfo } from '../../kinds/resource-info.ts';
 import type { KubeObject } from '../../meta/object-meta.ts';
+import { validateJobStatus } from './validate-job-status.ts';
 
 /** Relations between counts of a status. */
 interface StatusRules {
@@ -115,5 +116,5 @@ export function validateBuiltinStatus(next: KubeObject, previous: KubeObject, in
   for (const count of rules.notDecremented ?? []) {
     if ((counts[count] ?? 0) < (before[count] ?? 0)) refuse(count, 'cannot be decremented');
   }
-  return errors;
+  return info.typeName === 'api/batch/v1.Job' ? [...errors, ...validateJobStatus(next, previous)] : errors;
 }
