@@ -21,6 +21,7 @@ export interface LifecycleFlags {
   readonly concurrentStatefulsetSyncs?: string;
   readonly concurrentDaemonsetSyncs?: string;
   readonly concurrentResourceclaimSyncs?: string;
+  readonly deploymentCleanupDuringRollout?: boolean;
   readonly podTtl?: boolean;
   readonly genericTtl?: boolean;
   readonly genericTtlKinds?: string;
@@ -78,6 +79,7 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
     ...(jobSyncs === undefined ? {} : { concurrentJobSyncs: jobSyncs }),
     ...(cronJobSyncs === undefined ? {} : { concurrentCronJobSyncs: cronJobSyncs }),
     concurrentSyncs: concurrentSyncsOf(flags),
+    ...(flags.deploymentCleanupDuringRollout === true ? { deploymentCleanUpDuringRollout: true } : {}),
     ...(flags.podTtl === true ? { podTtl: true } : {}),
     ...volumeSettings(flags),
     ...nodeSettings(flags),

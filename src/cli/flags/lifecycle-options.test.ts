@@ -40,6 +40,7 @@ const table: readonly (readonly [string, string | true, object])[] = [
   ['--concurrent-resourceclaim-syncs', '7', { concurrentSyncs: { resourceclaim: 7 } }],
   ['--legacy-service-account-token-clean-up-period', '720h', { legacyTokenCleanUpPeriodMs: 720 * HOUR }],
   ['--generic-ttl', true, { genericTtl: { alsoKinds: [] } }],
+  ['--deployment-cleanup-during-rollout', true, { deploymentCleanUpDuringRollout: true }],
   ['--pod-ttl', true, { podTtl: true }],
   ['--unused-claims', 'delete', { unusedClaims: 'delete' }],
 ];

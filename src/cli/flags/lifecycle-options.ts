@@ -127,6 +127,11 @@ export const lifecycleOptions: readonly LifecycleOption[] = [
     description: 'age below which no lease of a node is deleted (default: 1h)',
   },
   {
+    key: 'deploymentCleanupDuringRollout',
+    flags: '--deployment-cleanup-during-rollout',
+    description: 'delete ReplicaSets beyond revisionHistoryLimit also while a rollout makes no progress',
+  },
+  {
     key: 'podTtl',
     flags: '--pod-ttl',
     description: 'delete bare pods by their annotation pod.kubegc.io/ttl-after-finished',

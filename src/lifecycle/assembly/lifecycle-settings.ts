@@ -19,6 +19,8 @@ export interface LifecycleSettings {
    * Number of objects of other kinds that are synced concurrently, by the name in kube-controller-manager's flag `--concurrent-NAME-syncs`.
    */
   readonly concurrentSyncs?: Readonly<Partial<Record<SyncedKind, number>>>;
+  /** Deletes ReplicaSets beyond `revisionHistoryLimit` also while a rollout makes no progress. Off by default. */
+  readonly deploymentCleanUpDuringRollout?: boolean;
   /** Deletes bare pods by their annotation `pod.kubegc.io/ttl-after-finished`. */
   readonly podTtl?: boolean;
   /** Deletes objects of any kind by their annotations `kubegc.io/ttl` and `kubegc.io/ttl-after-condition`; `alsoKinds` are excluded otherwise. */

@@ -15,9 +15,10 @@ export const workloadControllers = {
   'deployment-controller': {
     alias: 'deployment',
     wakes: [apps('deployments')],
-    load: async (context, { concurrentSyncs: { deployment: workers } = {} }) => {
+    load: async (context, { concurrentSyncs: { deployment: workers } = {}, deploymentCleanUpDuringRollout }) => {
       const { DeploymentController } = await import('../deployment/deployment-controller.ts');
-      return new DeploymentController({ ...context, ...given({ workers }) });
+      const cleanUpDuringRollout = deploymentCleanUpDuringRollout;
+      return new DeploymentController({ ...context, ...given({ workers, cleanUpDuringRollout }) });
     },
   },
   'replicaset-controller': {

@@ -31,9 +31,15 @@ const MAX_RETRIES = 15;
 const SETTLED: SyncOutcome = { next: 'settled' };
 const BEHIND: SyncOutcome = { next: 'later', afterMs: 1000 };
 
+interface DeploymentControllerOptions extends SharedContext {
+  readonly workers?: number;
+  /** Deletes surplus old ReplicaSets also while a rollout makes no progress; off by default. */
+  readonly cleanUpDuringRollout?: boolean;
+}
+
 /** Runs kube-controller-manager's `deployment-controller` (LIFE-300 to LIFE-314). Does nothing for a Deployment while a cache is behind its own writes. */
 export class DeploymentController implements Service {
-  readonly #options: SharedContext;
+  readonly #options: DeploymentControllerOptions;
   readonly #deployments: SharedCache<Deployment>;
   readonly #replicaSets: SharedCache<ReplicaSet>;
   readonly #pods: SharedCache<Pod>;
@@ -43,7 +49,7 @@ export class DeploymentController implements Service {
   readonly #events: EventRecorder;
   readonly #deletions: Counter;
 
-  constructor(options: SharedContext & { readonly workers?: number }) {
+  constructor(options: DeploymentControllerOptions) {
     const { client, clock, random, logger, metrics, informers } = options;
     this.#options = options;
     this.#deployments = informers.of<Deployment>(DEPLOYMENTS);
@@ -95,7 +101,7 @@ export class DeploymentController implements Service {
   }
 
   async #sync(key: string, signal: AbortSignal): Promise<SyncOutcome> {
-    const { clock, logger } = this.#options;
+    const { clock, logger, cleanUpDuringRollout = false } = this.#options;
     const deployment = this.#deployments.get(key);
     if (deployment === undefined) {
       this.#expectations.forget(key);
@@ -113,6 +119,7 @@ export class DeploymentController implements Service {
       deployment,
       all,
       podsRemain: (old) => old.some((each) => this.#hasUnfinishedPods(each)),
+      cleanUpDuringRollout,
       now: clock.now(),
     });
     logger.debug('deployment', { key, reason: plan.reason, actions: plan.actions.length });

@@ -55,8 +55,13 @@ const replicaSet = (
   },
   status: { replicas: size, availableReplicas: available, readyReplicas: available, observedGeneration: 1 },
 });
-const plan = (subject: Deployment, all: readonly ReplicaSet[], podsRemain = false): DeploymentPlan =>
-  planDeployment({ deployment: subject, all, podsRemain: () => podsRemain, now: NOW });
+const plan = (
+  subject: Deployment,
+  all: readonly ReplicaSet[],
+  podsRemain = false,
+  cleanUpDuringRollout = false,
+): DeploymentPlan =>
+  planDeployment({ deployment: subject, all, podsRemain: () => podsRemain, cleanUpDuringRollout, now: NOW });
 /** `create web-… 2`, `update old 3`. */
 const lines = ({ actions }: DeploymentPlan): string[] =>
   actions.map(({ verb, replicaSet: { metadata, spec } }) =>
@@ -89,6 +94,20 @@ describe('a rolling update', () => {
     const all = [replicaSet('young', { image: 'new', age: 1 }), replicaSet('first', { image: 'new', age: 9, size: 4 })];
     expect(plan(deployment(), all).actions.filter(({ verb }) => verb === 'create')).toEqual([]);
     expect(plan(deployment(), all).status.updatedReplicas).toBe(4);
+  });
+
+  it('LIFE-304 names the new ReplicaSet by a hash of the template and the collisions, in letters that are safe in a name', () => {
+    const nameOf = (template: object, collisionCount?: number): string => {
+      const [action] = plan(deployment({ template }, { status: { collisionCount } }), []).actions;
+      return action?.replicaSet.metadata?.name ?? '';
+    };
+    const { metadata, spec } = templateOf('one');
+    const name = nameOf({ metadata, spec });
+    expect(name).toMatch(/^web-[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
+    expect(nameOf({ spec: { volumes: [], ...spec }, metadata })).toBe(name);
+    expect(nameOf({ metadata, spec }, 0)).toBe(name);
+    const others = [nameOf(templateOf('two')), nameOf({ metadata, spec }, 1), nameOf({ metadata, spec }, 2)];
+    expect(new Set([name, ...others]).size).toBe(4);
   });
 
   it('LIFE-306 raises the revision, and keeps the one before in the history', () => {
@@ -173,6 +192,17 @@ describe('the history of revisions', () => {
     expect(lines(plan(deployment(), [...old, slow]))).toEqual([]);
     const unlimited = deployment({ revisionHistoryLimit: 2 ** 31 - 1 }, complete);
     expect(lines(plan(unlimited, [...old, current]))).toEqual([]);
+  });
+
+  it('LIFE-315 is also cleaned while the rollout is stuck, by option', () => {
+    const old = [1, 2, 3, 4].map((revision) => replicaSet(`old${revision}`, { revision }));
+    const busy = { ...old[0]!, status: { replicas: 1, observedGeneration: 1 } };
+    const sets = [busy, ...old.slice(1), { ...current, status: { replicas: 4, observedGeneration: 1 } }];
+    expect(lines(plan(deployment(), sets, false, true))).toEqual(['delete old2 0', 'delete old3 0']);
+    expect(lines(plan(deployment(), sets))).toEqual([]);
+    const recreate = deployment({ strategy: { type: 'Recreate' } });
+    expect(lines(plan(recreate, sets.slice(1), true, true))).toEqual(['delete old2 0', 'delete old3 0']);
+    expect(lines(plan(recreate, sets.slice(1), true))).toEqual([]);
   });
 
   it('LIFE-309 leaves a ReplicaSet alone that is being deleted', () => {

@@ -51,6 +51,8 @@ interface DeploymentFacts {
   readonly all: readonly ReplicaSet[];
   /** True if any pod of these ReplicaSets has not finished; called only for strategy Recreate. */
   readonly podsRemain: (old: readonly ReplicaSet[]) => boolean;
+  /** Deletes surplus old ReplicaSets also while a rollout makes no progress (LIFE-315). */
+  readonly cleanUpDuringRollout?: boolean;
   /** Epoch ms. */
   readonly now: number;
 }
@@ -126,7 +128,7 @@ class Planner {
     for (const replicaSet of running) this.#resize({ replicaSet, replicas: 0 });
     if (running.length > 0) return this.#rollout('scale down');
     if (this.#old.some(({ status }) => (status?.replicas ?? 0) > 0) || podsRemain(this.#old)) {
-      return this.#rollout('wait for old pods');
+      return this.#rollout('wait for old pods', this.#historyWhileStuck());
     }
     const newOne = this.#newOne;
     if (newOne === undefined) {
@@ -203,7 +205,11 @@ class Planner {
 
   #historyWhenComplete(): ReplicaSet[] {
     const { deployment } = this.#facts;
-    return isComplete(deployment, deployment.status ?? {}) ? this.#history() : [];
+    return isComplete(deployment, deployment.status ?? {}) ? this.#history() : this.#historyWhileStuck();
+  }
+
+  #historyWhileStuck(): ReplicaSet[] {
+    return this.#facts.cleanUpDuringRollout === true ? this.#history() : [];
   }
 
   /** Old ReplicaSets beyond the limit whose spec and status have no replicas (LIFE-309). */
