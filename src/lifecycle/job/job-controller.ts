@@ -9,7 +9,7 @@ import { BY_CONTROLLER, BY_NAMESPACE, type SharedCache, type SharedContext } fro
 import { slowStart } from '../kit/slow-start.ts';
 import { updateExactly } from '../kit/update-exactly.ts';
 import { ControllerRefManager } from '../ownership/controller-ref-manager.ts';
-import { controllerOf } from '../ownership/controller-reference.ts';
+import { controllerOf, isTerminating } from '../ownership/controller-reference.ts';
 import { Dependents } from '../ownership/dependents.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { ownerSelector, selects } from '../ownership/owner-selector.ts';
@@ -28,7 +28,7 @@ import {
 import { podOfJob } from './job-pods.ts';
 import { decideJob, type JobPlan } from './job-reconcile.ts';
 import { type BackOffRecord, NO_FAILURES } from './pod-back-off.ts';
-import { isBeyondCounting, removeTracking } from './tracking-finalizer.ts';
+import { isBeyondCounting, isStuckByTracking, removeTracking, STUCK_AFTER_MS } from './tracking-finalizer.ts';
 
 export interface JobControllerOptions extends SharedContext {
   /** `--concurrent-job-syncs`; default 5. */
@@ -58,6 +58,7 @@ export class JobController implements Service {
   readonly #orphans: ReconcileLoop;
   readonly #backOff = new Map<string, BackOffRecord>();
   readonly #finished: Counter;
+  readonly #repaired: Counter;
 
   constructor(options: JobControllerOptions) {
     const { client, clock, random, logger, metrics, informers, workers = WORKERS } = options;
@@ -77,6 +78,11 @@ export class JobController implements Service {
       name: 'job_controller_jobs_finished_total',
       help: 'The number of finished jobs',
       labelNames: ['completion_mode', 'result', 'reason'],
+    });
+    this.#repaired = metrics.counter({
+      name: 'kubegc_job_tracking_repaired_total',
+      help: 'Terminating pods that only the tracking finalizer of Jobs held for five minutes, and that were freed.',
+      labelNames: [],
     });
     const common = { clock, logger, metrics, caches: [this.#jobs, this.#pods], backOffCapMs: BACK_OFF_CAP_MS };
     this.#loop = new ReconcileLoop({ ...common, name: 'job', workers, sync: (key, signal) => this.#sync(key, signal) });
@@ -237,12 +243,19 @@ export class JobController implements Service {
   }
 
   async #syncOrphan(key: string, signal: AbortSignal): Promise<SyncOutcome> {
+    const { client, clock, logger } = this.#options;
     const pod = this.#pods.get(key);
-    const namespace = pod?.metadata?.namespace ?? '';
-    if (pod !== undefined && isBeyondCounting(pod, (name) => this.#jobs.get(`${namespace}/${name}`))) {
-      await removeTracking(this.#options.client, pod, signal);
+    if (pod === undefined || !isTracked(pod)) return SETTLED;
+    const namespace = pod.metadata?.namespace ?? '';
+    if (isBeyondCounting(pod, (name) => this.#jobs.get(`${namespace}/${name}`))) {
+      const freed = await removeTracking(client, pod, signal);
+      if (freed !== undefined && isStuckByTracking(pod, clock.now())) {
+        this.#repaired.inc();
+        logger.warn('freed a pod that only the tracking finalizer held', { key });
+      }
     }
-    return SETTLED;
+    // Reads the pod again even if no event comes, because nothing else would free it (LIFE-362).
+    return isTerminating(pod) ? { next: 'later', afterMs: STUCK_AFTER_MS } : SETTLED;
   }
 
   #countFinished(job: Job, status: JobStatus): void {

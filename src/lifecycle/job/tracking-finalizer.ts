@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { parseTime } from '../../api/meta/time.ts';
 import { isInvalid, isObjectNotFound } from '../../api/status-error.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { controllerOf } from '../ownership/controller-reference.ts';
@@ -19,7 +20,18 @@ export function isBeyondCounting(pod: Pod, jobOf: (name: string) => Job | undefi
   return !isManagedByOthers(job) && isJobFinished(job);
 }
 
-/** Removes the finalizer from exactly this pod. Undefined if the pod is gone or was replaced. */
+/** Time since the deletion after which a pod that only this finalizer holds counts as stuck (LIFE-362). */
+export const STUCK_AFTER_MS = 300_000;
+
+/** True if only the tracking finalizer has held a terminating pod for {@link STUCK_AFTER_MS}. `now` is in epoch ms. */
+export function isStuckByTracking({ metadata }: KubeObject, now: number): boolean {
+  const { deletionTimestamp, finalizers = [] } = metadata ?? {};
+  const since = parseTime(deletionTimestamp ?? '');
+  if (since === undefined || now - since < STUCK_AFTER_MS) return false;
+  return finalizers.length === 1 && finalizers[0] === TRACKING_FINALIZER;
+}
+
+/** Removes the finalizer from exactly this pod. Undefined if the pod is gone or was replaced; any other refusal is thrown, for a retry (LIFE-820). */
 export async function removeTracking(
   client: RestClient,
   pod: KubeObject,
@@ -31,7 +43,12 @@ export async function removeTracking(
   try {
     return await client.patch<Pod>({ gvr: PODS, namespace, name }, patch, { signal });
   } catch (error) {
-    if (isObjectNotFound(error, name) || isInvalid(error)) return undefined;
+    if (isObjectNotFound(error, name) || isAnotherPod(error)) return undefined;
     throw error;
   }
+}
+
+/** True if the server refused the uid, because a pod of another uid has the name. */
+function isAnotherPod(error: unknown): boolean {
+  return isInvalid(error) && (error.details.causes ?? []).some(({ field }) => field === 'metadata.uid');
 }
