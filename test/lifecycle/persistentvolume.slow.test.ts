@@ -10,7 +10,7 @@ import {
 } from '../../src/lifecycle/persistentvolume/storage-deleter.ts';
 import { ClaimProtectionController } from '../../src/lifecycle/volume-protection/claim-protection-controller.ts';
 import { VolumeProtectionController } from '../../src/lifecycle/volume-protection/volume-protection-controller.ts';
-import { EmbeddedCluster, gvrOf } from './embedded-cluster.ts';
+import { answer, EmbeddedCluster, gvrOf } from './embedded-cluster.ts';
 
 const claims = gvrOf('persistentvolumeclaims');
 const volumes = gvrOf('persistentvolumes');
@@ -66,6 +66,17 @@ const remove = (gvr: typeof claims, name: string) =>
   cluster.wait(cluster.client.delete({ gvr, name, ...(gvr === volumes ? {} : { namespace }) }));
 const reasons = async () =>
   (await cluster.wait(cluster.client.list<{ reason: string }>({ gvr: events }))).items.map(({ reason }) => reason);
+
+/** A stream that ends with a promise. */
+async function* until(end: Promise<void>, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await Promise.race([chunks.next(), end]);
+    if (next === undefined || next.done === true) break;
+    yield next.value;
+  }
+  await chunks.return?.();
+}
 
 describe('a claim and its volume', () => {
   it('LIFE-158 LIFE-132 LIFE-133 are bound, and a retained volume stays Released', async () => {
@@ -178,6 +189,49 @@ describe('a claim and its volume', () => {
     );
     await cluster.until(async () => (await claimPhase('c')) === 'Lost');
     await cluster.until(async () => (await reasons()).includes('ClaimLost'));
+  });
+
+  it('LIFE-821 a volume is Released when its claim is deleted while the volume is bound to it', async () => {
+    await cluster.runShared((context) => new PersistentVolumeController({ ...context, deleters: [] }));
+    await makeVolume('v', { persistentVolumeReclaimPolicy: 'Retain' });
+    let isDeleted = false;
+    cluster.fault = async (request, next) => {
+      if (request.method === 'PUT' && request.target.endsWith('/persistentvolumes/v') && !isDeleted) {
+        isDeleted = true;
+        await cluster.client.delete({ gvr: claims, namespace, name: 'c' });
+      }
+      return next(request);
+    };
+    await makeClaim('c');
+    await cluster.until(async () => (await phaseOf('v')) === 'Released');
+    expect((await volumeOf('v'))?.spec?.claimRef?.name).toBe('c');
+  });
+
+  it('LIFE-821 a volume is Released when its claim came and went while no watch showed claims', async () => {
+    let breakWatch = (): void => {};
+    const broken = new Promise<void>((resolve) => {
+      breakWatch = resolve;
+    });
+    let isBroken = false;
+    cluster.fault = async (request, next) => {
+      if (!request.target.startsWith('/api/v1/persistentvolumeclaims?')) return next(request);
+      if (isBroken) return answer(503, { kind: 'Status', code: 503, reason: 'ServiceUnavailable', message: 'not now' });
+      const response = await next(request);
+      const { body } = response;
+      return body instanceof Uint8Array ? response : { ...response, body: until(broken, body) };
+    };
+    await cluster.runShared((context) => new PersistentVolumeController({ ...context, deleters: [] }));
+    isBroken = true;
+    breakWatch();
+    await cluster.clock.settle();
+    const { metadata } = await makeClaim('c', { volumeName: 'v' });
+    const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name: 'c', uid: metadata?.uid };
+    await makeVolume('v', { persistentVolumeReclaimPolicy: 'Retain', claimRef });
+    await cluster.until(async () => (await phaseOf('v')) === 'Bound');
+    await remove(claims, 'c');
+    expect(await claimPhase('c')).toBeUndefined();
+    isBroken = false;
+    await cluster.until(async () => (await phaseOf('v')) === 'Released', { withinMs: 120_000 });
   });
 
   it('LIFE-158 two claims for one volume: one gets it, the other waits', async () => {

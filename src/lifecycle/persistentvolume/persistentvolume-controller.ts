@@ -39,7 +39,7 @@ const MAX_STEPS = 8;
 /** Back-off after the first and the last failure of a deleter (LIFE-137). */
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 122_000;
-/** Interval between syncs of a Failed volume without a deleter, or of one that waits for an external provisioner. */
+/** Interval between syncs of a Failed volume without a deleter, of one that waits for an external provisioner, or whose claim is not in the cache. */
 const SYNC_PERIOD_MS = 15_000;
 
 export interface PersistentVolumeControllerOptions extends SharedContext {
@@ -144,23 +144,26 @@ export class PersistentVolumeController implements Service {
   async #syncVolume(name: string, signal: AbortSignal): Promise<SyncOutcome> {
     let volume = this.#volumes.get(name);
     let claim: ClaimView | undefined;
+    const again: SyncOutcome = { next: 'later', afterMs: this.#options.syncPeriodMs ?? SYNC_PERIOD_MS };
+    // A claim that the cache does not show yet may go without an event, so the volume is synced again (LIFE-821).
+    let isOnlyLive = false;
     for (let step = 0; volume !== undefined && step < MAX_STEPS; step++) {
       claim ??= this.#claimInCache(volume);
       const decision = decideVolume(volume, claim, this.#names);
       if (decision.verdict === 'nothing') {
-        const isTriedAgain = volume.status?.phase === 'Failed';
-        return isTriedAgain ? { next: 'later', afterMs: this.#options.syncPeriodMs ?? SYNC_PERIOD_MS } : SETTLED;
+        return volume.status?.phase === 'Failed' || isOnlyLive ? again : SETTLED;
       }
       if (decision.verdict === 'readClaim') {
         const live = await this.#liveClaim(volume, signal);
         claim = live === undefined ? { found: 'missing' } : { found: 'claim', claim: live };
+        isOnlyLive = live?.metadata?.uid === volume.spec?.claimRef?.uid;
         continue;
       }
       if (decision.verdict === 'syncClaim') {
         const { namespace = '', name: claimName = '' } = volume.spec?.claimRef ?? {};
         if (decision.event !== undefined) this.#tell(VOLUME_KIND, volume, decision.event);
         this.#loop.trigger(`c/${namespace}/${claimName}`);
-        return SETTLED;
+        return isOnlyLive ? again : SETTLED;
       }
       if (decision.verdict === 'deleteStorage') return this.#reclaim(volume, decision.plugin.name, signal);
       if (decision.verdict === 'update') {
