@@ -207,6 +207,13 @@ describe.concurrent('the official tests of the garbage collector', () => {
     expect(await room.list('ReplicationController')).toEqual([]);
   });
 
+  it('LIFE-484 LIFE-485 the runner finds no pod in kube-system to wait for, and none to read metrics from', async () => {
+    const system = '/api/v1/namespaces/kube-system/pods';
+    expect(itemsOf(await api.send('GET', system))).toEqual([]);
+    const { status } = await api.send('GET', `${system}/kube-controller-manager-n:10257/proxy/metrics`);
+    expect(status).toBe(404);
+  });
+
   it('LIFE-801 should delete RS created by deployment when not orphaning', async () => {
     const room = await Room.open('delete-rs');
     const owner = await room.create(deployment('simpletest.deployment', { gctest: 'delete_rs' }));

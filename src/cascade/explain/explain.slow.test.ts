@@ -455,6 +455,54 @@ describe('why a terminating object does not go', () => {
     expect(evidence).toBe('pod/p: Eviction API: evicting');
   });
 
+  it('LIFE-822 an eviction request is stored and not acted on, and is named once its pod is being deleted', async () => {
+    const kind = 'EvictionRequest';
+    const plural = 'evictionrequests';
+    const group = 'coordination.k8s.io';
+    const definition: KubeObject = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: {
+        name: `${plural}.${group}`,
+        annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test only' },
+      },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { plural, singular: 'evictionrequest', kind, listKind: `${kind}List` },
+        versions: [
+          {
+            name: 'v1alpha1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          },
+        ],
+      },
+    };
+    await using cluster = await startCluster({ crds: definition });
+    const { client } = cluster;
+    const pod = await client.create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', namespace: 'default' },
+      spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] },
+    } as KubeObject);
+    const request = await client.create({
+      apiVersion: `${group}/v1alpha1`,
+      kind,
+      metadata: { name: pod.metadata!.uid!, namespace: 'default' },
+      spec: { target: { pod: { name: 'p', uid: pod.metadata!.uid } } },
+    } as KubeObject);
+    await cluster.settled({ advanceMs: 30_000 });
+    expect([await client.get(pod), await client.get(request)]).toEqual([pod, request]);
+    await client.delete(pod);
+    const { evidence, nextStep } = await findingOf(cluster, pod, 'evictionRequested');
+    const named = `${request.metadata!.name} asks to evict it`;
+    expect(evidence).toBe(`${plural.slice(0, -1)}/${named}`);
+    expect(nextStep).toContain(`kubectl get ${plural}.${group}/${request.metadata!.name} -n default -o yaml`);
+  });
+
   it('CAS-032 every code of the catalogue was met above', () => {
     expect(Object.keys(explainCodes).filter((code) => !met.has(code))).toEqual([]);
   });
