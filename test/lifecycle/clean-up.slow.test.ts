@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startCluster, type TestCluster } from '../../src/testing/testing.ts';
+import { type SeedObject, startCluster, type TestCluster } from '../../src/testing/testing.ts';
 
 let cluster: TestCluster;
 afterEach(() => cluster.stop());
@@ -170,5 +170,97 @@ describe('node-lease-cleaner-controller', () => {
     expect(await names(leases)).toEqual(['lost', 'there', 'election']);
     await cluster.clock.advance(1000);
     expect(await names(leases)).toEqual(['there', 'election']);
+  });
+});
+
+describe('after the deletion of a node', () => {
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } };
+  const nodeRef = { apiVersion: 'v1', kind: 'Node', name: 'n' };
+  const leases = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+  /** The lease as the kubelet of the present node makes it. */
+  const makeLease = async () => {
+    const { uid } = (await cluster.client.get(nodeRef)).metadata ?? {};
+    await cluster.client.create({
+      ...leases,
+      metadata: {
+        namespace: 'kube-node-lease',
+        name: 'n',
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: uid ?? '' }],
+      },
+      spec: { holderIdentity: 'n', leaseDurationSeconds: 40 },
+    });
+  };
+
+  it('LIFE-178 LIFE-200 its lease and its pods go, and its attachments of volumes stay', async () => {
+    const attachments = { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment' };
+    cluster = await startCluster({ objects: [node, pod('p', { spec: { nodeName: 'n' } })] });
+    await makeLease();
+    await cluster.client.create({
+      ...attachments,
+      metadata: { name: 'a' },
+      spec: { attacher: 'example.com/a', nodeName: 'n', source: { persistentVolumeName: 'v' } },
+    });
+    const before = await cluster.client.get({ ...attachments, name: 'a' });
+    await cluster.client.delete(nodeRef);
+    await cluster.settled();
+    expect(await names(leases)).toEqual([]);
+    expect(await names(PODS)).toEqual(['p']);
+    await cluster.clock.advance(3_600_000);
+    expect(await names(PODS)).toEqual([]);
+    expect(await cluster.client.get({ ...attachments, name: 'a' })).toEqual(before);
+  });
+
+  it('LIFE-201 its lease goes also when a node of the same name is there at once, whose lease stays', async () => {
+    cluster = await startCluster({ objects: [node] });
+    await makeLease();
+    await cluster.client.delete(nodeRef);
+    await cluster.client.create(node);
+    await cluster.settled();
+    expect(await names(leases)).toEqual([]);
+    await makeLease();
+    await cluster.settled();
+    await cluster.clock.advance(3_600_000);
+    expect(await names(leases)).toEqual(['n']);
+  });
+});
+
+describe('an object without owner references', () => {
+  it('LIFE-020 stays, whatever its kind, when no rule of a controller is about it', async () => {
+    const metadata = (name: string) => ({ name, namespace: 'default' });
+    const kept: SeedObject[] = [
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('kept'), data: { a: 'b' } },
+      { apiVersion: 'v1', kind: 'Secret', metadata: metadata('kept') },
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadata('kept') },
+      { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: metadata('kept') },
+      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'kept' }, rules: [] },
+      pod('kept'),
+      job('kept'),
+      {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: metadata('kept'),
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      },
+    ];
+    const absent = { apiVersion: 'v1', kind: 'ConfigMap', name: 'absent', uid: 'b1b1b1b1-0000-4000-8000-000000000000' };
+    const collected = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...metadata('collected'), ownerReferences: [absent] },
+    };
+    // Its owner's kind may still come, so that the collector decides again and again until the reference is taken away.
+    const freed = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...metadata('freed'), ownerReferences: [{ ...absent, apiVersion: 'example.com/v1', kind: 'Odd' }] },
+    };
+    cluster = await startCluster({ objects: [...kept, collected, freed] });
+    const freedRef = { apiVersion: 'v1', kind: 'ConfigMap', name: 'freed', namespace: 'default' };
+    await cluster.client.patch(freedRef, { metadata: { ownerReferences: null } });
+    await cluster.clock.advance(3_700_000);
+    const configMaps = await names({ apiVersion: 'v1', kind: 'ConfigMap' });
+    expect(configMaps).not.toContain('collected');
+    expect(configMaps).toContain('freed');
+    for (const { apiVersion = '', kind = '' } of kept) expect(await names({ apiVersion, kind })).toContain('kept');
   });
 });

@@ -55,6 +55,8 @@ const makeClaim = (name: string, over: object = {}) =>
       },
     },
   );
+const patchVolume = (body: object) =>
+  cluster.wait(cluster.client.patch({ gvr: volumes, name: 'v' }, { type: 'application/merge-patch+json', body }));
 const volumeOf = (name: string) => cluster.get({ gvr: volumes, name }) as Promise<PersistentVolume | undefined>;
 const phaseOf = async (name: string) => (await volumeOf(name))?.status?.phase;
 const claimPhase = async (name: string) =>
@@ -125,6 +127,37 @@ describe('a claim and its volume', () => {
     await cluster.until(async () => (await volumeOf('v')) === undefined);
     expect(deleted).toBe(1);
   });
+
+  it.each(['claim', 'volume'])(
+    'LIFE-144 are left to the provisioner that made the volume, when the %s is deleted first',
+    async (first) => {
+      const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
+      const finalizersOf = async () => (await volumeOf('v'))?.metadata?.finalizers ?? [];
+      await run();
+      await makeVolume('v', { hostPath: undefined, csi: { driver: 'disk.example.com', volumeHandle: '1' } });
+      await makeClaim('c');
+      await bound('v', 'c');
+      // The provisioner marks a bound volume whose policy is Delete.
+      const finalizers = [...(await finalizersOf()), finalizer];
+      await patchVolume({ metadata: { finalizers } });
+      if (first === 'volume') {
+        await remove(volumes, 'v');
+        await cluster.clock.advanceAsync(60_000);
+        expect(await phaseOf('v')).toBe('Bound');
+      }
+      await remove(claims, 'c');
+      await cluster.until(async () => (await phaseOf('v')) === 'Released');
+      await cluster.clock.advanceAsync(300_000);
+      expect(await finalizersOf()).toContain(finalizer);
+      expect(cluster.requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
+      // Only now does it delete the storage, then the object, and takes its finalizer away.
+      await remove(volumes, 'v');
+      await cluster.until(async () => (await finalizersOf()).length === 1);
+      expect(await finalizersOf()).toEqual([finalizer]);
+      await patchVolume({ metadata: { finalizers: [] } });
+      await cluster.until(async () => (await volumeOf('v')) === undefined);
+    },
+  );
 
   it('LIFE-137 a deleter that fails leaves the volume Failed, and is tried again ever later', async () => {
     const calls: number[] = [];

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ClaimProtectionController } from '../../src/lifecycle/volume-protection/claim-protection-controller.ts';
 import { VolumeProtectionController } from '../../src/lifecycle/volume-protection/volume-protection-controller.ts';
-import { EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
+import { answer, EmbeddedCluster, gvrOf, namespaces, pods } from './embedded-cluster.ts';
 
 const claims = gvrOf('persistentvolumeclaims');
 const volumes = gvrOf('persistentvolumes');
@@ -20,10 +20,11 @@ const finalizersOf = async (gvr: typeof claims, name: string) =>
   (await cluster.get({ gvr, name, ...(gvr === claims ? { namespace } : {}) }))?.metadata?.finalizers;
 const isProtected = (gvr: typeof claims, name: string) => async () => (await finalizersOf(gvr, name))?.length === 1;
 
-async function claim(name: string): Promise<void> {
+async function claim(name: string, inNamespace = namespace): Promise<void> {
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
-  await cluster.create({ gvr: claims, namespace }, { metadata: { name }, spec });
-  await cluster.until(isProtected(claims, name));
+  await cluster.create({ gvr: claims, namespace: inNamespace }, { metadata: { name }, spec });
+  const ref = { gvr: claims, namespace: inNamespace, name };
+  await cluster.until(async () => (await cluster.get(ref))?.metadata?.finalizers?.length === 1);
 }
 
 const pod = (name: string, claimName: string, nodeName?: string) =>
@@ -42,7 +43,10 @@ const remove = (gvr: typeof claims, name: string) =>
   cluster.wait(
     cluster.client.delete({ gvr, name, ...(gvr === volumes ? {} : { namespace }) }, { gracePeriodSeconds: 0 }),
   );
-const isGone = (name: string) => async () => (await cluster.get({ gvr: claims, namespace, name })) === undefined;
+const isGone =
+  (name: string, inNamespace = namespace) =>
+  async () =>
+    (await cluster.get({ gvr: claims, namespace: inNamespace, name })) === undefined;
 
 describe('claims', () => {
   it('LIFE-151 LIFE-152 go at once when nobody uses them', async () => {
@@ -69,6 +73,26 @@ describe('claims', () => {
     await remove(pods, 'two');
     await cluster.until(isGone('c'));
     expect(await finalizersOf(claims, 'other')).toEqual(['kubernetes.io/pvc-protection']);
+  });
+
+  it('LIFE-153 whose pods cannot be read are tried again alone, and stay meanwhile', async () => {
+    await cluster.create({ gvr: namespaces }, { metadata: { name: 'other' } });
+    await claim('c');
+    await claim('c', 'other');
+    let refusals = 0;
+    cluster.fault = (request, next) => {
+      if (!request.target.startsWith('/api/v1/namespaces/default/pods')) return next(request);
+      refusals++;
+      return Promise.resolve(answer(500, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 500 }));
+    };
+    await remove(claims, 'c');
+    await cluster.wait(cluster.client.delete({ gvr: claims, namespace: 'other', name: 'c' }));
+    await cluster.until(isGone('c', 'other'));
+    await cluster.clock.advanceAsync(60_000);
+    expect(refusals).toBeGreaterThan(2);
+    expect(await finalizersOf(claims, 'c')).toEqual(['kubernetes.io/pvc-protection']);
+    cluster.fault = (request, next) => next(request);
+    await cluster.until(isGone('c'), { withinMs: 120_000 });
   });
 
   it('LIFE-151 of the same name, made again, are protected again', async () => {

@@ -65,6 +65,15 @@ function live(change: Partial<LiveObject> = {}): LiveObject {
 const target = targetOf(node().identity, pods);
 const found = (change: Partial<LiveObject> = {}) => ({ state: 'found', target, object: live(change) }) as const;
 
+it.each([
+  { graph: 'trusted' },
+  { graph: 'trusted', node: node({ dependents: 'some' }) },
+  { graph: 'untrusted', latest: found({ ownerReferences: [] }) },
+] as const)('LIFE-020 an object without owners is kept (%#)', (known) => {
+  const kept = { verdict: 'forget', reason: 'noOwners', actions: [] };
+  expect(attemptToDelete(facts({ ...known, owners: [] }))).toEqual(kept);
+});
+
 describe('what is asked for', () => {
   it('COL-170 the item is read at its own coordinates', () => {
     expect(attemptToDelete(facts({ graph: 'untrusted' }))).toEqual({

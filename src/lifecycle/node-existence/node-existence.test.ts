@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Node, Taint } from '../pods/pod-object.ts';
-import { type InstanceState, parseInventory, stateIn } from './instance-source.ts';
+import { type InstanceState, inventorySource, parseInventory, stateIn } from './instance-source.ts';
 import { decideNode, mayDelete, SHUTDOWN_TAINT } from './node-existence-reconcile.ts';
 import { parseSource } from './source-spec.ts';
 
@@ -36,6 +36,25 @@ describe('a node', () => {
     expect(decideNode(node('False', [], { deletionTimestamp: '2026-01-01T00:00:00Z' }), 'absent').verdict).toBe(
       'nothing',
     );
+  });
+});
+
+describe('a node without a provider id', () => {
+  const bare = { ...node('False'), spec: {} };
+  const ask = async (text: () => string) => {
+    const source = inventorySource('inventory', () => Promise.resolve(text()));
+    const states = await source.states([bare], new AbortController().signal);
+    return decideNode(bare, states.get('n') ?? 'unknown');
+  };
+
+  it('LIFE-174 is known to its source by name, and deleted only when the source has no such machine', async () => {
+    expect(await ask(() => 'm\nn')).toEqual({ verdict: 'nothing', reason: 'exists' });
+    expect(await ask(() => '[{"providerID": "x://n"}]')).toEqual({ verdict: 'delete', reason: 'instanceGone' });
+    await expect(
+      ask(() => {
+        throw new Error('the source is down');
+      }),
+    ).rejects.toThrow('the source is down');
   });
 });
 
