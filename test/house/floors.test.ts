@@ -227,12 +227,20 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('lets only base and cli touch time, chance and the environment (law 4)', () => {
+  it('LIFE-015 lets only base and cli touch time, chance and the environment (law 4)', () => {
     const wrong = production
       .filter((file) => !['base', 'cli'].includes(roomOf(file)))
       .flatMap((file) => {
         const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
-        return [/\bDate\.now\b/, /\bsetTimeout\(/, /\bsetInterval\(/, /\bMath\.random\b/, /\bprocess\.env\b/]
+        return [
+          /\bDate\.now\b/,
+          /\bnew Date\(\)/,
+          /\bperformance\.now\b/,
+          /\bsetTimeout\(/,
+          /\bsetInterval\(/,
+          /\bMath\.random\b/,
+          /\bprocess\.env\b/,
+        ]
           .filter((pattern) => pattern.test(text))
           .map((pattern) => `${relative(root, file)} has ${pattern.source}`);
       });

@@ -134,6 +134,49 @@ describe('a ReplicaSet', () => {
     expect(read).toBeDefined();
   });
 
+  it('LIFE-224 leaves an orphan to the owner that was faster, and makes its own pod', async () => {
+    await work.create(pods, 'orphan', podBody({ app: 'web' }));
+    const faster = (name: string, uid: string) => ({
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      name,
+      uid,
+      controller: true,
+    });
+    const orphan = { gvr: pods, namespace: NAMESPACE, name: 'orphan' };
+    const answers: number[] = [];
+    cluster.fault = async (request, next) => {
+      if (request.method !== 'PATCH' || !request.target.includes('/pods/orphan')) return next(request);
+      if (answers.length === 0) {
+        const body = { metadata: { ownerReferences: [faster('faster', 'f-1')] } };
+        await cluster.client.patch(orphan, { type: merge, body });
+      }
+      const response = await next(request);
+      answers.push(response.status);
+      return response;
+    };
+    await replicaSet(1);
+    await work.until(hasReplicas(1));
+    expect(answers).toEqual([409]);
+    expect(await owners()).toEqual(['faster', 'web']);
+    // Without the version as a precondition, too, the server has no object with two controllers.
+    const second = { metadata: { ownerReferences: [faster('second', 's-1')] } };
+    await expect(work.patch(pods, 'orphan', second)).rejects.toMatchObject({ code: 422 });
+  });
+
+  it('LIFE-228 leaves a controller reference without blockOwnerDeletion as it is', async () => {
+    await replicaSet(1);
+    await work.until(hasReplicas(1));
+    const [made] = await work.pods();
+    const { blockOwnerDeletion: _, ...reference } = controllerOf(made)!;
+    await work.patch(pods, made!.metadata!.name!, { metadata: { ownerReferences: [reference] } }, merge);
+    await cluster.clock.advanceAsync(1000);
+    await work.patch(replicaSets, 'web', { spec: { replicas: 2 } });
+    await work.until(hasReplicas(2));
+    expect((await work.get(pods, made!.metadata!.name!))?.metadata?.ownerReferences).toEqual([reference]);
+    expect(cluster.requests.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+  });
+
   it('LIFE-229 LIFE-564 reads the owner live again after twenty adoptions', async () => {
     for (let number = 0; number < 45; number++) await work.create(pods, `p${number}`, podBody({ app: 'web' }));
     await replicaSet(45);
@@ -206,6 +249,21 @@ describe('a ReplicaSet', () => {
     );
   });
 
+  it('LIFE-014 makes its pods though no Event can be written', async () => {
+    let refused = 0;
+    cluster.fault = (request, next) => {
+      if (request.method !== 'POST' || !request.target.includes('/events')) return next(request);
+      refused++;
+      return Promise.resolve(answer(500, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 500 }));
+    };
+    await replicaSet(3);
+    await work.until(hasReplicas(3));
+    await work.patch(replicaSets, 'web', { spec: { replicas: 1 } });
+    await work.until(hasReplicas(1));
+    await work.until(() => Promise.resolve(refused > 0));
+    expect(cluster.logger.lines.filter(({ message }) => message === 'sync failed')).toEqual([]);
+  });
+
   it('makes no request while all is as it should be', async () => {
     await replicaSet(2);
     await work.until(hasReplicas(2));
@@ -218,6 +276,26 @@ describe('a ReplicaSet', () => {
 });
 
 describe('a ReplicationController', () => {
+  it('LIFE-017 makes its pods while every pod of a ReplicaSet waits for an answer of the server', async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    cluster.fault = async (request, next) => {
+      const body = Buffer.from(request.body ?? []).toString();
+      if (request.method === 'POST' && body.includes('"kind":"ReplicaSet"')) await held;
+      return next(request);
+    };
+    await replicaSet(100);
+    await cluster.clock.advanceAsync(1000);
+    const body = { spec: { replicas: 2, selector: { app: 'rc' }, template: template({ app: 'rc' }) } };
+    await work.create(replicationControllers, 'rc', body);
+    await work.until(async () => (await owners()).length === 2);
+    expect(await owners()).toEqual(['rc', 'rc']);
+    release();
+    await work.until(hasReplicas(100));
+  });
+
   it('LIFE-260 keeps its number of pods in the same way', async () => {
     const body = { spec: { replicas: 2, selector: { app: 'rc' }, template: template({ app: 'rc' }) } };
     await work.create(replicationControllers, 'rc', body);

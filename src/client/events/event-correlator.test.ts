@@ -13,7 +13,7 @@ const occurrence = (changes: Partial<EventOccurrence> = {}): EventOccurrence => 
 const wide = { component: 'c', burst: 1_000_000 };
 
 describe('EventCorrelator', () => {
-  it('COL-145 counts the same event up once it was written', () => {
+  it('COL-145 LIFE-014 counts the same event up once it was written', () => {
     const correlator = new EventCorrelator(wide);
     const first = correlator.correlate(occurrence());
     expect(first).toMatchObject({ action: 'create', message: 'm', count: 1, firstAt: 0 });
@@ -58,7 +58,7 @@ describe('EventCorrelator', () => {
     });
   });
 
-  it('COL-145 gives each object 25 events at once and one more each 300 s', () => {
+  it('COL-145 LIFE-014 gives each object 25 events at once and one more each 300 s', () => {
     const correlator = new EventCorrelator({ component: 'c' });
     const actions = (at: number, n: number) =>
       Array.from({ length: n }, () => correlator.correlate(occurrence({ at })).action);

@@ -73,7 +73,7 @@ describe('Informer', () => {
     await stop();
   });
 
-  it('COL-047 finds the difference after a new enumeration, and says nothing of what is the same', async () => {
+  it('COL-047 LIFE-004 finds the difference after a new enumeration, and says nothing of what is the same', async () => {
     const first = new PushStream();
     const second = new PushStream();
     const { clock, informer, handler, news, run, stop } = setUp(answerStream(first), answerStream(second));
@@ -98,6 +98,19 @@ describe('Informer', () => {
     await clock.settle();
     expect(news()).toEqual(['deleted gone 3']);
     expect(informer.size).toBe(3);
+    await stop();
+  });
+
+  it('LIFE-007 takes an update with another uid for a deletion and an addition', async () => {
+    const stream = new PushStream();
+    const { clock, informer, handler, news, run, stop } = setUp(answerStream(stream));
+    informer.addHandler(handler);
+    run();
+    stream.push(event('ADDED', object({ name: 'a', rv: 1 })) + bookmark(2, end));
+    const other = object({ name: 'a', rv: 3 });
+    stream.push(event('MODIFIED', { ...other, metadata: { ...(other['metadata'] as object), uid: 'another' } }));
+    await clock.settle();
+    expect(news()).toEqual(['added a 1', 'deleted a 1', 'added a 3']);
     await stop();
   });
 
