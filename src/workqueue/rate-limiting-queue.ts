@@ -16,10 +16,10 @@ export class RateLimitingQueue<T extends QueueKey> extends DelayingQueue<T> {
     this.#rateLimiter = options.rateLimiter ?? defaultControllerRateLimiter<T>({ clock: options.clock });
   }
 
-  /** Counts a failure of the item and adds it when its limiter allows (COL-082). */
-  addRateLimited(item: T): void {
+  /** Counts a failure of the item and adds it when its limiter allows (COL-082), but not before `leastMs` are over. */
+  addRateLimited(item: T, leastMs = 0): void {
     if (this.shuttingDown) return;
-    this.delay(item, this.#rateLimiter.when(item), 'limiter');
+    this.delay(item, Math.max(this.#rateLimiter.when(item), leastMs), 'limiter');
   }
 
   /** Called after a success, or a final outcome: the next failure counts as the first (COL-083). Does not end a delay. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { abortErrorOf } from '../../base/time/abort-error.ts';
+import { newTooManyRequests } from '../../api/status-error.ts';
 import { FakeClock } from '../../base/time/fake-clock.ts';
 import { MemoryLogger } from '../../base/logs/memory-logger.ts';
 import { MemoryMetrics } from '../../base/metrics/memory-metrics.ts';
@@ -128,6 +129,17 @@ describe('ReconcileLoop', () => {
     expect(syncs.slice(5)).toEqual(['a@1000', 'a@1005']);
   });
 
+  it('LIFE-017 waits at least as long as an overloaded server asks for, with this key alone', async () => {
+    const { clock, loop, syncs, outcomes, begin } = setUp();
+    await begin();
+    outcomes.push(newTooManyRequests('slow down', 3), newTooManyRequests('slow down', 0), new Error('down'));
+    loop.trigger('a');
+    await clock.advanceAsync(1000);
+    loop.trigger('b', 1);
+    await clock.advanceAsync(10_000);
+    expect(syncs).toEqual(['a@0', 'b@1001', 'b@1006', 'b@1016', 'a@3000']);
+  });
+
   it('logs what a sync throws', async () => {
     const { clock, logger, loop, outcomes, begin } = setUp();
     await begin();
@@ -187,7 +199,7 @@ describe('ReconcileLoop', () => {
     expect(syncs).toEqual(['a@5000']);
   });
 
-  it('processes the keys of the resync regularly', async () => {
+  it('LIFE-004 processes the keys of the resync regularly', async () => {
     const { clock, syncs, begin } = setUp({ resync: { everyMs: 1000, keys: () => ['a', 'b'] } });
     await begin();
     await clock.advanceAsync(2500);

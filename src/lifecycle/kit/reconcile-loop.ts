@@ -7,6 +7,7 @@ import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
+import { retryAfterMs } from '../../client/rest/retry-after.ts';
 import { defaultControllerRateLimiter } from '../../workqueue/rate-limiters.ts';
 import { RateLimitingQueue } from '../../workqueue/rate-limiting-queue.ts';
 import { reportDelayedKeys } from './delayed-keys.ts';
@@ -128,7 +129,12 @@ export class ReconcileLoop implements Service {
         error: StatusError.from(error).message,
       });
       if (dropped) this.#queue.forget(key);
-      else this.#queue.addRateLimited(key);
+      else this.#queue.addRateLimited(key, retryAfterOf(error));
     }
   }
+}
+
+/** The wait that an overloaded server asks for, ms (LIFE-017). */
+function retryAfterOf(error: unknown): number {
+  return error instanceof StatusError && error.code === 429 ? retryAfterMs(error.retryAfterSeconds) : 0;
 }
