@@ -143,7 +143,10 @@ const builders: Record<FixedControllerName, (options: ControllersOptions) => Pro
   },
   'persistentvolumeclaim-protection-controller': async (options) => {
     const { ClaimProtectionController } = await import('../lifecycle/volume-protection/claim-protection-controller.ts');
-    return new ClaimProtectionController(contextOf(options, 'persistentvolumeclaim-protection-controller'));
+    return new ClaimProtectionController({
+      ...contextOf(options, 'persistentvolumeclaim-protection-controller'),
+      ...options.lifecycle.claimProtection,
+    });
   },
   'persistentvolume-protection-controller': async (options) => {
     const { VolumeProtectionController } =

@@ -105,6 +105,40 @@ describe('claims', () => {
   });
 });
 
+describe('claims of finished pods', () => {
+  const finish = (name: string, phase: string) =>
+    cluster.wait(
+      cluster.client.patch(
+        { gvr: pods, namespace, name, subresource: 'status' },
+        { type: merge, body: { status: { phase } } },
+      ),
+    );
+
+  it('LIFE-152 stay by default', async () => {
+    await claim('c');
+    await pod('one', 'c', 'node');
+    await finish('one', 'Succeeded');
+    await remove(claims, 'c');
+    await cluster.clock.advanceAsync(60_000);
+    expect(await finalizersOf(claims, 'c')).toEqual(['kubernetes.io/pvc-protection']);
+  });
+
+  it('LIFE-155 go by option, when the last unfinished pod has finished', async () => {
+    await cluster.stop();
+    cluster = await EmbeddedCluster.start();
+    await cluster.run((environment) => new ClaimProtectionController({ ...environment, ignoreFinishedPods: true }));
+    await claim('c');
+    await pod('one', 'c', 'node');
+    await pod('two', 'c', 'node');
+    await finish('one', 'Failed');
+    await remove(claims, 'c');
+    await cluster.clock.advanceAsync(60_000);
+    expect(await finalizersOf(claims, 'c')).toEqual(['kubernetes.io/pvc-protection']);
+    await finish('two', 'Succeeded');
+    await cluster.until(isGone('c'));
+  });
+});
+
 describe('volumes', () => {
   it('LIFE-150 that are bound wait until they are not', async () => {
     const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } };

@@ -26,6 +26,7 @@ export interface LifecycleFlags {
   readonly genericTtl?: boolean;
   readonly genericTtlKinds?: string;
   readonly unusedClaims?: string;
+  readonly pvcProtectionIgnoreFinishedPods?: boolean;
   readonly simulatePods?: string;
   readonly simulateNodes?: string;
   readonly pvclaimbinderSyncPeriod?: string;
@@ -115,12 +116,14 @@ function volumeSettings({
   pvclaimbinderSyncPeriod,
   hostpathDeleter,
   unusedClaims = 'off',
+  pvcProtectionIgnoreFinishedPods,
 }: LifecycleFlags): LifecycleSettings {
   if (unusedClaims !== 'off' && unusedClaims !== 'report' && unusedClaims !== 'delete') {
     throw new CommandError(`invalid --unused-claims "${unusedClaims}"`, 'Give off, report or delete.');
   }
   return {
     ...(unusedClaims === 'off' ? {} : { unusedClaims }),
+    ...(pvcProtectionIgnoreFinishedPods === true ? { claimProtection: { ignoreFinishedPods: true } } : {}),
     ...(hostpathDeleter === true ? { hostPathDeleter: true } : {}),
     ...(pvclaimbinderSyncPeriod === undefined
       ? {}

@@ -43,6 +43,7 @@ const table: readonly (readonly [string, string | true, object])[] = [
   ['--deployment-cleanup-during-rollout', true, { deploymentCleanUpDuringRollout: true }],
   ['--pod-ttl', true, { podTtl: true }],
   ['--unused-claims', 'delete', { unusedClaims: 'delete' }],
+  ['--pvc-protection-ignore-finished-pods', true, { claimProtection: { ignoreFinishedPods: true } }],
 ];
 
 describe('the flags of lifecycle controllers', () => {

@@ -160,6 +160,11 @@ export const lifecycleOptions: readonly LifecycleOption[] = [
     default: 'off',
   },
   {
+    key: 'pvcProtectionIgnoreFinishedPods',
+    flags: '--pvc-protection-ignore-finished-pods',
+    description: 'delete claims although finished pods name them',
+  },
+  {
     key: 'hostpathDeleter',
     flags: '--hostpath-deleter',
     description: 'delete the directories of released hostPath volumes below /tmp on this machine',

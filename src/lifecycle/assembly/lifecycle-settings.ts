@@ -3,6 +3,7 @@ import type { NamespaceControllerOptions } from '../namespace/namespace-controll
 import type { NodeExistenceSettings } from '../node-existence/node-existence-controller.ts';
 import type { NodeHealthSettings } from '../node-lifecycle/node-lifecycle-controller.ts';
 import type { PodGcSettings } from '../podgc/podgc-controller.ts';
+import type { ClaimProtectionSettings } from '../volume-protection/claim-protection-controller.ts';
 import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
 /** The settings of the controllers that start on demand. A missing setting has kube-controller-manager's default. */
@@ -28,6 +29,8 @@ export interface LifecycleSettings {
   /** Writes the condition `Unused` of claims; `delete` also deletes claims that are unused for the time that they or their class state. */
   readonly unusedClaims?: 'report' | 'delete';
   readonly podGc?: PodGcSettings;
+  /** The settings of the protection of claims, which runs from the start. */
+  readonly claimProtection?: ClaimProtectionSettings;
   readonly csrCleaner?: CsrTimes;
   /** Age below which no lease of a node is deleted; an hour. */
   readonly nodeLeaseMinAgeMs?: number;

@@ -5,12 +5,17 @@ import { Informer, keyOf } from '../../client/reflector/informer.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { updateExactly } from '../kit/update-exactly.ts';
+import { isPodFinished, type Pod, PODS } from '../pods/pod-object.ts';
 import { usesClaim } from './claim-users.ts';
 import { CLAIM_FINALIZER, decideProtection } from './protection-reconcile.ts';
 
 const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
-const PODS: GroupVersionResource = { group: '', version: 'v1', resource: 'pods' };
 const SETTLED: SyncOutcome = { next: 'settled' };
+
+export interface ClaimProtectionSettings {
+  /** Finished pods protect no claim (LIFE-155). By default they do, as in kube-controller-manager. */
+  readonly ignoreFinishedPods?: boolean;
+}
 
 /** Pods of one namespace, watched as long as a claim there waits for them. */
 interface PodWatch {
@@ -24,13 +29,13 @@ interface PodWatch {
  * pods. Pods are watched only while a claim waits, because all pods of a cluster are too many to cache for that.
  */
 export class ClaimProtectionController implements Service {
-  readonly #context: ControllerContext;
+  readonly #context: ControllerContext & ClaimProtectionSettings;
   readonly #claims: Informer;
   readonly #loop: ReconcileLoop;
   readonly #pods = new Map<string, PodWatch>();
   readonly #ended = new Set<Promise<void>>();
 
-  constructor(context: ControllerContext) {
+  constructor(context: ControllerContext & ClaimProtectionSettings) {
     const { client, clock, random, logger, metrics } = context;
     this.#context = context;
     this.#claims = new Informer({ client, clock, random, logger, gvr: CLAIMS });
@@ -75,8 +80,9 @@ export class ClaimProtectionController implements Service {
   }
 
   async #isUsed(claim: KubeObject, namespace: string, signal: AbortSignal): Promise<boolean> {
-    const { items } = await this.#context.client.list({ gvr: PODS, namespace }, { signal });
-    return items.some((pod) => usesClaim(pod, claim));
+    const { client, ignoreFinishedPods = false } = this.#context;
+    const { items } = await client.list<Pod>({ gvr: PODS, namespace }, { signal });
+    return items.some((pod) => usesClaim(pod, claim) && !(ignoreFinishedPods && isPodFinished(pod)));
   }
 
   #wait(namespace: string, key: string): void {
