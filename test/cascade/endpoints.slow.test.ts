@@ -389,6 +389,20 @@ describe('/kubegc/v1', () => {
     await rm(join(folder, 'cascades', damaged), { recursive: true });
   });
 
+  it('CAS-063 CAS-081 finishes an undo whose caller goes away', async () => {
+    const id = await recordAndDelete([await create('left')]);
+    const caller = new AbortController();
+    const client = admin.abortedBy(caller.signal).through(async (request, next) => {
+      if (request.method === 'POST' && request.target.includes('/configmaps')) caller.abort();
+      return next(request);
+    });
+    const body = Buffer.from(JSON.stringify({ id }));
+    const request: HttpRequest = { method: 'POST', target: '/kubegc/v1/undo', headers: {}, body };
+    const result = await undoRecord({ client, clock: systemClock, records, request });
+    expect(result).toMatchObject({ summary: { created: 1, failed: 0 } });
+    await expect(client.list({ gvr: configMaps })).rejects.toThrow('aborted');
+  });
+
   it('CAS-063 CAS-081 answers an undo that it cannot note in the record with its result and a warning', async () => {
     const id = await recordAndDelete([await create('vanishing')]);
     // The record vanishes while its object is created.

@@ -7,7 +7,6 @@ import {
   newPathNotFound,
   newUntypedInternal,
 } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -71,13 +70,10 @@ export interface CascadeEndpointsOptions {
 
 interface Call {
   readonly request: HttpRequest;
+  /** Its requests are aborted when the caller goes away. */
   readonly client: RestClient;
   readonly query: URLSearchParams;
-  /** Aborted when the caller goes away. */
-  readonly signal: AbortNotice | undefined;
 }
-
-type Reader = Pick<Call, 'client' | 'signal'>;
 
 const SCOPE = ['object', 'namespace'] as const;
 const MOST_SECONDS = 2 ** 31;
@@ -101,8 +97,8 @@ export class CascadeEndpoints {
     const [before = '', name = '', id, ...rest] = page.split('/');
     if (before !== '' || rest.length > 0 || (id !== undefined && name !== 'log' && !(name === '' && id === '')))
       throw newPathNotFound();
-    const { signal } = request;
-    const call = { request, client: this.#options.clientOf(user), query: new URLSearchParams(search), signal };
+    const client = this.#options.clientOf(user).abortedBy(request.signal);
+    const call = { request, client, query: new URLSearchParams(search) };
     const document = this.#answerTo(name, id);
     if (document === undefined) throw newPathNotFound();
     if (request.method !== document.method) throw newMethodNotSupported();
@@ -152,27 +148,22 @@ export class CascadeEndpoints {
     }
   }
 
-  async #preview({ client, query, signal }: Call): Promise<CascadePlan> {
+  async #preview({ client, query }: Call): Promise<CascadePlan> {
     const parameters = new Parameters(query, [...SCOPE, 'cascade', 'gracePeriodSeconds', 'assumeFinalizers']);
     const policy = parameters.policy();
     const gracePeriodSeconds = parameters.wholeNumber('gracePeriodSeconds', { least: 0, most: MOST_SECONDS });
     const assumeFinalizers = parameters.oneOf('assumeFinalizers', ['removed', 'kept'], 'removed');
     const objects = parameters.objects();
     if (objects.length === 0) throw newBadRequest('give object=TYPE/NAME, for example object=deployments.apps/web');
-    const { snapshot, uids } = await this.#named({ client, signal }, objects, parameters.text('namespace'));
-    return previewCascade(
-      client,
-      snapshot,
-      {
-        roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
-        assumeFinalizers,
-        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-      },
-      signal,
-    );
+    const { snapshot, uids } = await this.#named(client, objects, parameters.text('namespace'));
+    return previewCascade(client, snapshot, {
+      roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
+      assumeFinalizers,
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    });
   }
 
-  async #graph({ client, query, signal }: Call): Promise<GraphDocument> {
+  async #graph({ client, query }: Call): Promise<GraphDocument> {
     const parameters = new Parameters(query, [...SCOPE, 'direction', 'depth', 'tops']);
     const direction = parameters.oneOf('direction', ['down', 'up'], 'down');
     const depth = parameters.wholeNumber('depth', { least: 1, most: 1e9 }) ?? Number.POSITIVE_INFINITY;
@@ -180,24 +171,24 @@ export class CascadeEndpoints {
     const namespace = parameters.text('namespace');
     const objects = parameters.objects();
     if (objects.length > 0) {
-      const { snapshot, uids } = await this.#named({ client, signal }, objects, namespace);
+      const { snapshot, uids } = await this.#named(client, objects, namespace);
       const starts = uids.map((uid) => snapshot.graph.find(uid));
       return graphDocument(snapshot, reach(snapshot.graph, starts, { direction, depth }), new Dies(snapshot));
     }
-    const catalogue = new ResourceCatalogue(await discover(client, { signal }));
-    const snapshot = await this.#read({ client, signal }, catalogue, namespace === undefined ? [] : [namespace]);
+    const catalogue = new ResourceCatalogue(await discover(client));
+    const snapshot = await this.#read(client, catalogue, namespace === undefined ? [] : [namespace]);
     const { graph } = snapshot;
     const starts = tops ? treeTops(graph, namespace) : objectsIn(graph, namespace);
     const ids = tops ? reach(graph, starts, { direction, depth }) : starts;
     return graphDocument(snapshot, ids, new Dies(snapshot));
   }
 
-  async #explain({ client, query, signal }: Call): Promise<Explanation> {
+  async #explain({ client, query }: Call): Promise<Explanation> {
     const parameters = new Parameters(query, SCOPE);
     const [object, ...others] = parameters.objects();
     if (object === undefined || others.length > 0)
       throw newBadRequest('explain is about one object; give object=TYPE/NAME');
-    const discovery = await discover(client, { signal });
+    const discovery = await discover(client);
     const resource = resourceOf(discovery, object.type);
     const { name } = object;
     const namespace = namespaceOf(resource, parameters.text('namespace'));
@@ -205,7 +196,7 @@ export class CascadeEndpoints {
     const explanation = explain(
       await readEvidence(
         { ...subject, ...(namespace === undefined ? {} : { namespace }), uid: '' },
-        { client, clock: this.#options.clock, discovery, ...(signal === undefined ? {} : { signal }) },
+        { client, clock: this.#options.clock, discovery },
       ),
     );
     if (explanation.state !== 'gone') return explanation;
@@ -214,27 +205,26 @@ export class CascadeEndpoints {
     throw newForbidden(resource, name, unread.reason);
   }
 
-  async #lint({ client, query, signal }: Call): Promise<LintReport> {
+  async #lint({ client, query }: Call): Promise<LintReport> {
     const parameters = new Parameters(query, ['namespace', 'olderThanSeconds']);
     const seconds = parameters.wholeNumber('olderThanSeconds', { least: 0, most: MOST_SECONDS }) ?? FIVE_MINUTES_S;
     const namespace = parameters.text('namespace');
     const observation = await readObservation({
       client,
       clock: this.#options.clock,
-      discovery: await discover(client, { signal }),
+      discovery: await discover(client),
       ...(namespace === undefined ? {} : { namespace }),
-      ...(signal === undefined ? {} : { signal }),
     });
     return lintCluster(observation, { olderThanMs: seconds * 1000 });
   }
 
   /** Finds the objects, all of which must exist. */
   async #named(
-    { client, signal }: Reader,
+    client: RestClient,
     objects: readonly TypedName[],
     namespace: string | undefined,
   ): Promise<{ readonly snapshot: Snapshot; readonly uids: readonly string[] }> {
-    const catalogue = new ResourceCatalogue(await discover(client, { signal }));
+    const catalogue = new ResourceCatalogue(await discover(client));
     const queries = objects.map(({ type, name }): ObjectQuery & { readonly name: string } => {
       const resource = resourceOf(catalogue.discovery, type);
       if (
@@ -246,9 +236,7 @@ export class CascadeEndpoints {
       const within = namespaceOf(resource, namespace);
       return { resource, name, ...(within === undefined ? {} : { namespace: within }) };
     });
-    const snapshot = await this.#read({ client, signal }, catalogue, [
-      ...new Set(queries.flatMap((each) => each.namespace ?? [])),
-    ]);
+    const snapshot = await this.#read(client, catalogue, [...new Set(queries.flatMap((each) => each.namespace ?? []))]);
     const found = await findObjects(client, snapshot, queries);
     const missing = queries.find((_, i) => found[i]!.length === 0);
     if (missing === undefined) return { snapshot, uids: [...new Set(found.flat())] };
@@ -259,22 +247,18 @@ export class CascadeEndpoints {
   }
 
   /** From the collector's graph for a user who may list everything, else from lists with the user's rights. */
-  async #read(
-    { client, signal }: Reader,
-    catalogue: ResourceCatalogue,
-    namespaces: readonly string[],
-  ): Promise<Snapshot> {
+  async #read(client: RestClient, catalogue: ResourceCatalogue, namespaces: readonly string[]): Promise<Snapshot> {
     const { clock, warmGraph } = this.#options;
     const warm = warmGraph();
-    if (warm !== undefined && (await hasRight(client, { verb: 'list', group: '*', resource: '*' }, signal))) {
+    if (warm !== undefined && (await hasRight(client, { verb: 'list', group: '*', resource: '*' }))) {
       // The watches of this process deliver earlier writes within this turn.
       await new Promise<void>((turn) => clock.defer(turn));
       const graph = warm.currentGraph;
       const isComplete = catalogue.deletable.every((each) => warm.follows(apiVersionOf(each), each.kind));
       if (graph !== undefined && isComplete && catalogue.discovery.failedGroupVersions.size === 0)
-        return await warmSnapshot({ client, catalogue, graph, now: clock.now(), signal });
+        return await warmSnapshot({ client, catalogue, graph, now: clock.now() });
     }
-    return await readSnapshot({ client, clock, catalogue, detail: 'ages', namespaces, signal });
+    return await readSnapshot({ client, clock, catalogue, detail: 'ages', namespaces });
   }
 }
 

@@ -1,5 +1,4 @@
 import { StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
 const REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' };
@@ -14,7 +13,7 @@ export interface ObjectRight {
 }
 
 /** Whether the user of the client has a right, as the API server decides it. A user who may not ask has none. */
-export async function hasRight(client: RestClient, right: ObjectRight, signal?: AbortNotice): Promise<boolean> {
+export async function hasRight(client: RestClient, right: ObjectRight): Promise<boolean> {
   const { verb, group, resource, namespace } = right;
   const resourceAttributes = { verb, group, resource, ...(namespace === undefined ? {} : { namespace }) };
   const body = {
@@ -23,7 +22,7 @@ export async function hasRight(client: RestClient, right: ObjectRight, signal?: 
     spec: { resourceAttributes },
   };
   try {
-    const review = await client.create({ gvr: REVIEWS }, body, { signal });
+    const review = await client.create({ gvr: REVIEWS }, body);
     return (review['status'] as { readonly allowed?: boolean } | undefined)?.allowed === true;
   } catch (error) {
     if (error instanceof StatusError && error.code === 403) return false;

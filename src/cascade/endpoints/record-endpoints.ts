@@ -91,16 +91,13 @@ export async function undoRecord(call: RecordCall): Promise<UndoPlan | UndoResul
       `it is of another cluster: ${record.context.name} (${record.context.server})`,
     );
   const { managed = 'rebuild', onConflict = 'fail', dryRun = false } = order;
-  const planned = await planRecordedUndo(
-    objects,
-    { id: record.id, managed, onConflict },
-    { client, clock, discovery, ...(request.signal === undefined ? {} : { signal: request.signal }) },
-  );
+  const planned = await planRecordedUndo(objects, { id: record.id, managed, onConflict }, { client, clock, discovery });
   if (dryRun) return planned.plan;
   const created = objects.filter((_, i) => planned.plan.objects[i]!.action === 'create');
   await requireRights(client, objectRightsOf(created, 'create', discovery), record.id);
   try {
-    const result = await runUndo(planned, { client, clock });
+    // Goes on when the caller goes away.
+    const result = await runUndo(planned, { client: client.abortedBy(undefined), clock });
     return await noteUndo({ noteUndo: (id, entry) => fromStore(store.noteUndo(id, entry), id) }, result);
   } catch (error) {
     if (!(error instanceof UndoConflictError)) throw error;

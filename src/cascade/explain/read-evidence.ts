@@ -1,7 +1,6 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound, StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
@@ -18,7 +17,6 @@ export interface EvidenceOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly discovery: DiscoveryResult;
-  readonly signal?: AbortNotice;
 }
 
 /** Maximum number of full objects that are read, and of dry runs, for one explanation. */
@@ -33,13 +31,12 @@ const READ_WHOLE: ReadonlySet<string> = new Set(['Namespace', 'Pod', 'Persistent
  * @param subject where the object is; its uid and version are ignored
  */
 export async function readEvidence(subject: ObjectReference, options: EvidenceOptions): Promise<ExplainEvidence> {
-  const { client, clock, discovery, signal } = options;
+  const { client, clock, discovery } = options;
   const observation = await readObservation({
     client,
     clock,
     discovery,
     ...(subject.namespace === undefined ? {} : { fallbackNamespace: subject.namespace }),
-    ...(signal === undefined ? {} : { signal }),
   });
   const index = new OwnershipIndex(observation);
   const object = index.at(subject.apiVersion, subject.kind, subject.namespace, subject.name);
@@ -64,7 +61,7 @@ export async function readEvidence(subject: ObjectReference, options: EvidenceOp
     ...(pods === undefined ? {} : { pods }),
     nodes: await readNodes([...bodies.values()], options),
     convertedByWebhook: await readConversions(observation.incomplete, options),
-    sightings: isTerminating(object.metadata) ? await readSightings(client, clock, signal) : [],
+    sightings: isTerminating(object.metadata) ? await readSightings(client, clock) : [],
   };
 }
 
@@ -77,12 +74,12 @@ const DEFINITIONS = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'c
  */
 async function readConversions(
   incomplete: readonly { readonly resource: string; readonly reason: string }[],
-  { client, signal }: EvidenceOptions,
+  { client }: EvidenceOptions,
 ): Promise<ReadonlySet<string>> {
   const converted = new Set<string>();
   const wanted = incomplete.filter(({ reason }) => reason === 'storage is (re)initializing').slice(0, MOST_READS);
   for (const { resource } of wanted) {
-    const definition = await orUnknown(client.get({ gvr: DEFINITIONS, name: resource }, { signal }));
+    const definition = await orUnknown(client.get({ gvr: DEFINITIONS, name: resource }));
     const { conversion } = (definition?.['spec'] ?? {}) as { conversion?: { strategy?: string } };
     if (conversion?.strategy === 'Webhook') converted.add(resource);
   }
@@ -91,12 +88,12 @@ async function readConversions(
 
 async function readBodies(
   chain: readonly ObservedObject[],
-  { client, signal }: EvidenceOptions,
+  { client }: EvidenceOptions,
 ): Promise<Map<string, KubeObject>> {
   const bodies = new Map<string, KubeObject>();
   const wanted = chain.filter(({ ref }) => ref.apiVersion === 'v1' && READ_WHOLE.has(ref.kind)).slice(0, MOST_READS);
   for (const { ref } of wanted) {
-    const body = await orUnknown(client.get(namedRef(ref), { signal }));
+    const body = await orUnknown(client.get(namedRef(ref)));
     if (body?.metadata?.uid === ref.uid) bodies.set(ref.uid, body);
   }
   return bodies;
@@ -104,14 +101,12 @@ async function readBodies(
 
 async function readPods(
   chain: readonly ObservedObject[],
-  { client, signal }: EvidenceOptions,
+  { client }: EvidenceOptions,
 ): Promise<KubeObject[] | undefined> {
   const claims = chain.filter(({ ref }) => ref.kind === 'PersistentVolumeClaim');
   const pods: KubeObject[] = [];
   for (const namespace of new Set(claims.map(({ ref }) => ref.namespace))) {
-    const list = await orUnknown(
-      client.list({ gvr: { group: '', version: 'v1', resource: 'pods' }, namespace }, { signal }),
-    );
+    const list = await orUnknown(client.list({ gvr: { group: '', version: 'v1', resource: 'pods' }, namespace }));
     if (list === undefined) return undefined;
     for (const pod of list.items) pods.push(pod);
   }
@@ -120,7 +115,7 @@ async function readPods(
 
 async function readNodes(
   bodies: readonly KubeObject[],
-  { client, signal }: EvidenceOptions,
+  { client }: EvidenceOptions,
 ): Promise<Map<string, KubeObject | undefined>> {
   const nodes = new Map<string, KubeObject | undefined>();
   for (const body of bodies) {
@@ -128,7 +123,7 @@ async function readNodes(
     if (nodeName === undefined || nodes.has(nodeName)) continue;
     try {
       const ref = { gvr: { group: '', version: 'v1', resource: 'nodes' }, name: nodeName };
-      nodes.set(nodeName, await client.get(ref, { signal }));
+      nodes.set(nodeName, await client.get(ref));
     } catch (error) {
       if (isNotFound(error)) nodes.set(nodeName, undefined);
       else if (!(error instanceof StatusError)) throw error;
@@ -140,7 +135,7 @@ async function readNodes(
 /** Dry runs, which store nothing. A server without them, or without our right to patch, gives no evidence. */
 async function tryWrites(
   chain: readonly ObservedObject[],
-  { client, signal }: EvidenceOptions,
+  { client }: EvidenceOptions,
 ): Promise<Map<string, RefusedWrite>> {
   const refused = new Map<string, RefusedWrite>();
   const [subject] = chain;
@@ -150,11 +145,7 @@ async function tryWrites(
   for (const { ref } of tried) {
     const body = { metadata: { uid: ref.uid, annotations: { 'kubegc.io/explain': 'dry-run' } } };
     try {
-      await client.patch(
-        namedRef(ref),
-        { type: 'application/merge-patch+json', body },
-        { query: { dryRun: 'All' }, signal },
-      );
+      await client.patch(namedRef(ref), { type: 'application/merge-patch+json', body }, { query: { dryRun: 'All' } });
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       const { code, message } = error;

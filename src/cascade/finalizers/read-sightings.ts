@@ -2,7 +2,6 @@ import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import { StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { ControllerSighting } from './finalizer-evidence.ts';
@@ -35,27 +34,19 @@ const sources: readonly Source[] = [
  * Reads the objects that may be controllers: leases and workloads. A kind that cannot be listed gives no sightings, which proves nothing: a
  * finalizer is then `unknown`.
  */
-export async function readSightings(
-  client: RestClient,
-  clock: Clock,
-  signal?: AbortNotice,
-): Promise<ControllerSighting[]> {
-  const found = await Promise.all(sources.map((source) => readSource(client, source, { now: clock.now(), signal })));
+export async function readSightings(client: RestClient, clock: Clock): Promise<ControllerSighting[]> {
+  const found = await Promise.all(sources.map((source) => readSource(client, source, clock.now())));
   return found.flat();
 }
 
-async function readSource(
-  client: RestClient,
-  source: Source,
-  { now, signal }: { readonly now: number; readonly signal: AbortNotice | undefined },
-): Promise<ControllerSighting[]> {
+async function readSource(client: RestClient, source: Source, now: number): Promise<ControllerSighting[]> {
   const { group, resource, kind } = source;
   const sightings: ControllerSighting[] = [];
   let from: string | undefined;
   try {
     for (let page = 0; page < MAX_PAGES; page++) {
       const query = { limit: PAGE, continue: from };
-      const list = await client.list({ gvr: { group, version: 'v1', resource } }, { query, signal });
+      const list = await client.list({ gvr: { group, version: 'v1', resource } }, { query });
       for (const item of list.items) {
         const { namespace = '', name = '', labels = {} } = item.metadata ?? {};
         const words = [name, ...Object.values(labels), ...source.words(item)].map((word) => word.toLowerCase());

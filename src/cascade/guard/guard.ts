@@ -52,7 +52,7 @@ export class Guard {
       }
       if (step.need === 'right') right = await mayUnprotect(request, signal);
       else if (step.need === 'snapshot') snapshot = await this.#freshSnapshot();
-      else await Promise.all(step.bodies.map((need) => readNeed(client, snapshot!, need, signal)));
+      else await Promise.all(step.bodies.map((need) => readNeed(client.abortedBy(signal), snapshot!, need)));
     }
     throw new Error('the guard asked for facts without an end');
   }

@@ -1,7 +1,6 @@
 import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { grouped } from '../../base/collections/grouped.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
@@ -20,7 +19,6 @@ export interface ObservationOptions {
   readonly namespace?: string;
   /** The namespace in which namespaced kinds are read if they may not be listed in all. */
   readonly fallbackNamespace?: string;
-  readonly signal?: AbortNotice;
 }
 
 const AS_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
@@ -119,7 +117,7 @@ const groupOf = (apiVersion: string): string => parseGroupVersion(apiVersion)?.g
 async function listInto(
   objects: ObservedObject[],
   resource: DiscoveredResource,
-  { client, namespace, signal }: ObservationOptions,
+  { client, namespace }: ObservationOptions,
 ): Promise<void> {
   const { group, version, resource: plural, kind, namespaced } = resource;
   const ref = {
@@ -129,7 +127,7 @@ async function listInto(
   let from: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const query = { limit: PAGE, continue: from };
-    const list = await client.list(ref, { accept: AS_METADATA_LIST, query, signal });
+    const list = await client.list(ref, { accept: AS_METADATA_LIST, query });
     for (const item of list.items) objects.push(observed(item, { apiVersion: apiVersionOf(resource), kind, plural }));
     from = list.metadata.continue;
     if (from === undefined || from === '') return;

@@ -1,4 +1,3 @@
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CascadePlan, PlanRoot } from '../documents/cascade-plan.ts';
 import { readPresent } from '../snapshot/read-present.ts';
@@ -14,10 +13,10 @@ export class OrderCircleError extends Error {
  * The plan with its roots in waves, if their annotations define an order (CAS-054); otherwise the plan unchanged. Reads the metadata of the
  * roots, unless there is only one. Rejects with an {@link OrderCircleError}.
  */
-export async function orderPlan(client: RestClient, plan: CascadePlan, signal?: AbortNotice): Promise<CascadePlan> {
+export async function orderPlan(client: RestClient, plan: CascadePlan): Promise<CascadePlan> {
   if (plan.roots.length < 2) return plan;
   const refs = plan.roots.map(({ ref }) => ref);
-  const present = await readPresent(client, refs, signal);
+  const present = await readPresent(client, refs);
   const annotations = new Map(present.map(({ ref, metadata }) => [ref.uid, metadata.annotations ?? {}]));
   const found = wavesOf(refs.map((ref) => ({ ref, annotations: annotations.get(ref.uid) ?? {} })));
   if ('circle' in found) {

@@ -1,5 +1,4 @@
 import { StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CascadePlan } from '../documents/cascade-plan.ts';
 import { type BodyNeed, bodyNeedKey } from '../simulate/body-need.ts';
@@ -37,23 +36,17 @@ export async function previewCascade(
   client: RestClient,
   snapshot: Snapshot,
   request: SimulationRequest,
-  signal?: AbortNotice,
 ): Promise<CascadePlan> {
   let result = simulate(snapshot, request);
   for (let round = 0; round < MAX_ROUNDS && result.needs.length > 0; round++) {
-    await Promise.all(result.needs.map((need) => readNeed(client, snapshot, need, signal)));
+    await Promise.all(result.needs.map((need) => readNeed(client, snapshot, need)));
     result = simulate(snapshot, request);
   }
-  return orderPlan(client, makePlan(snapshot, request, result), signal);
+  return orderPlan(client, makePlan(snapshot, request, result));
 }
 
 /** Reads the full objects that a rule needs into the snapshot. A refusal is noted in `incomplete`. */
-export async function readNeed(
-  client: RestClient,
-  snapshot: Snapshot,
-  need: BodyNeed,
-  signal?: AbortNotice,
-): Promise<void> {
+export async function readNeed(client: RestClient, snapshot: Snapshot, need: BodyNeed): Promise<void> {
   const { resource, namespace, node } = need;
   const list = {
     resource,
@@ -61,7 +54,7 @@ export async function readNeed(
     ...(namespace === undefined ? {} : { namespace }),
     ...(node === undefined ? {} : { fieldSelector: `spec.nodeName=${node}` }),
   };
-  const bodies = await readBodies(client, list, signal);
+  const bodies = await readBodies(client, list);
   if (bodies instanceof StatusError) snapshot.noteIncomplete({ resource, reason: bodies.message });
   snapshot.addBodies(bodyNeedKey(need), bodies instanceof StatusError ? [] : bodies);
 }

@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 
 const PAGE_SIZE = 500;
@@ -18,7 +17,6 @@ export interface BodyList {
 export async function readBodies(
   client: RestClient,
   { resource, kind, namespace, fieldSelector }: BodyList,
-  signal?: AbortNotice,
 ): Promise<KubeObject[] | StatusError> {
   const found: KubeObject[] = [];
   let token: string | undefined;
@@ -26,10 +24,7 @@ export async function readBodies(
     do {
       const { items, metadata } = await client.list(
         { gvr: { group: '', version: 'v1', resource }, ...(namespace === undefined ? {} : { namespace }) },
-        {
-          query: { limit: PAGE_SIZE, continue: token, fieldSelector },
-          ...(signal === undefined ? {} : { signal }),
-        },
+        { query: { limit: PAGE_SIZE, continue: token, fieldSelector } },
       );
       for (const item of items) found.push({ ...item, apiVersion: 'v1', kind });
       token = metadata.continue === '' ? undefined : metadata.continue;

@@ -28,7 +28,7 @@ export interface PresentObject {
 export async function readPresent(
   client: RestClient,
   refs: readonly ObjectReference[],
-  signal: AbortNotice | undefined,
+  signal?: AbortNotice,
 ): Promise<PresentObject[]> {
   const groups = grouped(refs, ({ apiVersion, resource, namespace }) => `${apiVersion}/${resource}/${namespace ?? ''}`);
   const parallel = new Semaphore({ permits: PARALLEL, maxWaiting: groups.size + 1 });

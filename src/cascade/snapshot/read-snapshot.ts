@@ -1,7 +1,6 @@
 import { MetadataReader } from '../../api/codec/metadata/metadata-reader.ts';
 import { PROTECT } from '../../api/meta/annotations.ts';
 import { isForbidden, isGone, StatusError } from '../../api/status-error.ts';
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
@@ -29,7 +28,6 @@ const MAX_RESTARTS = 1;
 export interface ReadSnapshotOptions {
   readonly client: RestClient;
   readonly clock: Clock;
-  readonly signal?: AbortNotice | undefined;
   /** `ages` also keeps the creation times; `protections` the metadata of objects with the guard's annotations. */
   readonly detail?: 'ages' | 'protections';
   /** The resources to read; by default those of discovery. */
@@ -44,12 +42,12 @@ export interface ReadSnapshotOptions {
  * if it refuses the credentials.
  */
 export async function readSnapshot(options: ReadSnapshotOptions): Promise<Snapshot> {
-  const { client, clock, signal } = options;
+  const { client, clock } = options;
   const readAt = clock.now();
-  const catalogue = options.catalogue ?? new ResourceCatalogue(await discover(client, { signal }));
+  const catalogue = options.catalogue ?? new ResourceCatalogue(await discover(client));
   const reading = new Reading(options, catalogue);
   const inFlight = new Semaphore({ permits: PARALLEL });
-  await Promise.all(catalogue.deletable.map((resource) => inFlight.use(() => reading.list(resource), signal)));
+  await Promise.all(catalogue.deletable.map((resource) => inFlight.use(() => reading.list(resource))));
   const { graph, kept, created, incomplete } = reading;
   const unread = [...catalogue.discovery.failedGroupVersions].map(([groupVersion, error]) => ({
     resource: groupVersion,
@@ -151,7 +149,7 @@ class Reading {
     namespace: string | undefined,
     query: { readonly limit: number | undefined; readonly continue: string | undefined },
   ): Promise<string> {
-    const { client, signal } = this.#options;
+    const { client } = this.#options;
     const { group, version, resource: plural } = resource;
     const { headers, body } = await client.stream({
       method: 'GET',
@@ -161,7 +159,6 @@ class Reading {
       }),
       query,
       accept: ACCEPT_METADATA_LIST,
-      signal,
     });
     const monitored = this.#catalogue.monitored(resource);
     const decoder = listDecoder(headerOf(headers, 'content-type'), (bytes, start, end) =>

@@ -2,7 +2,6 @@ import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound } from '../../api/status-error.ts';
 import { grouped } from '../../base/collections/grouped.ts';
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
 import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 import { ACCEPT_METADATA_JSON, ACCEPT_METADATA_LIST_JSON } from '../../client/codec/accept.ts';
@@ -25,20 +24,13 @@ export interface WarmSnapshotOptions {
   readonly graph: OwnershipGraph;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly signal?: AbortNotice | undefined;
 }
 
 /**
  * A snapshot from the graph of a running collector, without a list (CAS-003). The graph keeps no names of finalizers and no deletion times;
  * the metadata of the few objects that have them are read.
  */
-export async function warmSnapshot({
-  client,
-  catalogue,
-  graph: live,
-  now,
-  signal,
-}: WarmSnapshotOptions): Promise<Snapshot> {
+export async function warmSnapshot({ client, catalogue, graph: live, now }: WarmSnapshotOptions): Promise<Snapshot> {
   const graph = live.clone();
   const kept = new Map<string, Uint8Array>();
   const inFlight = new Semaphore({ permits: PARALLEL });
@@ -48,7 +40,7 @@ export async function warmSnapshot({
   };
   await Promise.all(
     [...extraordinary(graph, catalogue)].map(([resource, ids]) =>
-      inFlight.use(() => readMetadata(client, { resource, ids, graph, keep, signal }), signal),
+      inFlight.use(() => readMetadata(client, { resource, ids, graph, keep })),
     ),
   );
   return new Snapshot({ graph, catalogue, kept, created: [], readAt: now, source: 'warm', incomplete: [] });
@@ -75,10 +67,9 @@ interface MetadataRead {
   readonly ids: readonly NodeId[];
   readonly graph: OwnershipGraph;
   readonly keep: (object: KubeObject) => void;
-  readonly signal: AbortNotice | undefined;
 }
 
-async function readMetadata(client: RestClient, { resource, ids, graph, keep, signal }: MetadataRead): Promise<void> {
+async function readMetadata(client: RestClient, { resource, ids, graph, keep }: MetadataRead): Promise<void> {
   const { group, version, resource: plural } = resource;
   const gvr = { group, version, resource: plural };
   if (ids.length <= ONE_BY_ONE) {
@@ -86,7 +77,7 @@ async function readMetadata(client: RestClient, { resource, ids, graph, keep, si
       const { namespace, name } = graph.identityAt(id);
       const ref = { gvr, name, ...(namespace === '' ? {} : { namespace }) };
       try {
-        keep(await client.get(ref, { accept: ACCEPT_METADATA_JSON, signal }));
+        keep(await client.get(ref, { accept: ACCEPT_METADATA_JSON }));
       } catch (error) {
         // The object was deleted after the graph was copied: only the graph's facts about it are left.
         if (!isNotFound(error)) throw error;
@@ -98,10 +89,7 @@ async function readMetadata(client: RestClient, { resource, ids, graph, keep, si
   let token: string | undefined;
   do {
     const query = { limit: PAGE_SIZE, continue: token };
-    const { items, metadata } = await client.list<KubeObject>(
-      { gvr },
-      { query, accept: ACCEPT_METADATA_LIST_JSON, signal },
-    );
+    const { items, metadata } = await client.list<KubeObject>({ gvr }, { query, accept: ACCEPT_METADATA_LIST_JSON });
     for (const item of items) if (wanted.has(item.metadata?.uid ?? '')) keep(item);
     token = metadata.continue === '' ? undefined : metadata.continue;
   } while (token !== undefined);

@@ -1,4 +1,3 @@
-import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
@@ -12,23 +11,21 @@ export interface UndoCluster {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly discovery: DiscoveryResult;
-  readonly signal?: AbortNotice;
 }
 
 /** Reads the cluster and plans how the objects of a record come back. Changes nothing. */
 export async function planRecordedUndo(
   objects: readonly RecordedObject[],
   options: UndoOptions,
-  { client, clock, discovery, signal }: UndoCluster,
+  { client, clock, discovery }: UndoCluster,
 ): Promise<PlannedUndo> {
-  const sightings = await readSightings(client, clock, signal);
+  const sightings = await readSightings(client, clock);
   const finalizerServed = (finalizer: string): boolean =>
     finalizerEvidence(finalizer, undefined, sightings).served === 'yes';
   const facts = await readUndoFacts(objects, {
     client,
     discovery,
     finalizerServed,
-    ...(signal === undefined ? {} : { signal }),
   });
   return planUndo(facts, options);
 }

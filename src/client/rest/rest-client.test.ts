@@ -235,6 +235,20 @@ describe('RestClient deadlines', () => {
     expect([clock.pendingTimers, getEventListeners(live.signal, 'abort').length]).toEqual([0, 0]);
   });
 
+  it('follow the signal of the client, unless they have their own', async () => {
+    const { client, clock } = setUp([never, json(200, { items: [] }), json(200, { items: [] })], {
+      defaultTimeoutMs: 100,
+    });
+    const controller = new AbortController();
+    const component = client.abortedBy(controller.signal).as('component');
+    const listed = component.list({ gvr: pods });
+    controller.abort();
+    await expect(listed).rejects.toMatchObject({ code: 'aborted' });
+    await component.list({ gvr: pods }, { signal: new AbortController().signal });
+    await component.abortedBy(undefined).list({ gvr: pods });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('for a stream end with its head, while the signal goes on', async () => {
     let send: (text: string) => void = () => {};
     const body: AsyncIterable<Uint8Array> = {

@@ -28,6 +28,8 @@ export interface RestClientOptions {
   readonly interceptors?: readonly Interceptor[];
   /** See {@link RestClient.watches}; default `renewed`. */
   readonly watches?: WatchLifetime;
+  /** Aborts each request that has no signal of its own. */
+  readonly signal?: AbortNotice | undefined;
 }
 
 /**
@@ -128,6 +130,7 @@ export class RestClient {
   readonly #clock: Clock;
   readonly #userAgent: string;
   readonly #defaultTimeoutMs: number | undefined;
+  readonly #signal: AbortNotice | undefined;
   readonly #onWarning: ((warning: ApiWarning) => void) | undefined;
 
   constructor(options: RestClientOptions) {
@@ -135,6 +138,7 @@ export class RestClient {
     this.#clock = options.clock;
     this.#userAgent = options.userAgent;
     this.#defaultTimeoutMs = options.defaultTimeoutMs;
+    this.#signal = options.signal;
     this.#onWarning = options.onWarning;
     this.watches = options.watches ?? 'renewed';
   }
@@ -146,33 +150,23 @@ export class RestClient {
 
   /** The same connection with another User-Agent, for a component of the program. */
   as(component: string): RestClient {
-    return new RestClient({
-      transport: this.#transport,
-      clock: this.#clock,
-      userAgent: `${this.#userAgent}/${component}`,
-      watches: this.watches,
-      ...(this.#defaultTimeoutMs === undefined ? {} : { defaultTimeoutMs: this.#defaultTimeoutMs }),
-      ...(this.#onWarning === undefined ? {} : { onWarning: this.#onWarning }),
-    });
+    return this.#with({ userAgent: `${this.#userAgent}/${component}` });
   }
 
   /** The same client with more interceptors, outside of the existing ones. */
   through(...interceptors: readonly Interceptor[]): RestClient {
-    return new RestClient({
-      transport: this.#transport,
-      clock: this.#clock,
-      userAgent: this.#userAgent,
-      interceptors,
-      watches: this.watches,
-      ...(this.#defaultTimeoutMs === undefined ? {} : { defaultTimeoutMs: this.#defaultTimeoutMs }),
-      ...(this.#onWarning === undefined ? {} : { onWarning: this.#onWarning }),
-    });
+    return this.#with({ interceptors });
+  }
+
+  /** The same client. The signal aborts its requests, unless they have their own. */
+  abortedBy(signal: AbortNotice | undefined): RestClient {
+    return this.#with({ signal });
   }
 
   /** Sends a request and reads the whole answer. */
   request(request: RestRequest): Promise<RestResponse> {
     const deadline = this.#deadline(request);
-    const signal = deadline ?? request.signal;
+    const signal = deadline ?? this.#signalOf(request);
     const answered = this.#send(request, signal).then((response) => wholeOf(response, signal));
     return deadline === undefined ? answered : answered.finally(() => deadline.dispose());
   }
@@ -181,7 +175,7 @@ export class RestClient {
   async stream(request: RestRequest): Promise<RestStream> {
     const deadline = this.#deadline(request);
     try {
-      const { status, headers, body } = await this.#send(request, deadline ?? request.signal);
+      const { status, headers, body } = await this.#send(request, deadline ?? this.#signalOf(request));
       deadline?.stopTimer();
       if (!(body instanceof Uint8Array)) return { status, headers, body: deadline ? letGoAfter(body, deadline) : body };
       deadline?.dispose();
@@ -287,9 +281,28 @@ export class RestClient {
     });
   }
 
-  #deadline({ timeoutMs, signal }: RestRequest): Deadline | undefined {
+  #with(changes: Partial<RestClientOptions>): RestClient {
+    return new RestClient({
+      transport: this.#transport,
+      clock: this.#clock,
+      userAgent: this.#userAgent,
+      signal: this.#signal,
+      watches: this.watches,
+      ...(this.#defaultTimeoutMs === undefined ? {} : { defaultTimeoutMs: this.#defaultTimeoutMs }),
+      ...(this.#onWarning === undefined ? {} : { onWarning: this.#onWarning }),
+      ...changes,
+    });
+  }
+
+  #signalOf({ signal }: RestRequest): AbortNotice | undefined {
+    return signal ?? this.#signal;
+  }
+
+  #deadline(request: RestRequest): Deadline | undefined {
+    const { timeoutMs } = request;
     const ms = timeoutMs === 'none' ? undefined : (timeoutMs ?? this.#defaultTimeoutMs);
-    return ms === undefined ? undefined : new Deadline({ clock: this.#clock, timeoutMs: ms, parent: signal });
+    if (ms === undefined) return undefined;
+    return new Deadline({ clock: this.#clock, timeoutMs: ms, parent: this.#signalOf(request) });
   }
 
   /**
