@@ -26,4 +26,8 @@ export type ControllerName = keyof typeof knownControllers;
 export const controllerNames: readonly ControllerName[] = Object.keys(knownControllers) as ControllerName[];
 
 /** Off unless named, as in kube-controller-manager: `*` does not enable them. */
-export const offByDefault: ReadonlySet<ControllerName> = new Set<ControllerName>(['token-cleaner-controller']);
+export const offByDefault: ReadonlySet<ControllerName> = new Set<ControllerName>([
+  'token-cleaner-controller',
+  // Needs an alpha API, which this server does not serve.
+  'storageversion-garbage-collector-controller',
+]);

@@ -69,6 +69,14 @@ export const cleanUpControllers = {
       return new TokenCleanerController(context);
     },
   },
+  'storageversion-garbage-collector-controller': {
+    alias: 'storage-version-gc',
+    wakes: [{ gvr: { group: 'internal.apiserver.k8s.io', version: 'v1alpha1', resource: 'storageversions' } }],
+    load: async (context) => {
+      const { StorageVersionController } = await import('../storage-version/storage-version-controller.ts');
+      return new StorageVersionController(context);
+    },
+  },
   'persistentvolume-binder-controller': {
     alias: 'persistentvolume-binder',
     wakes: [{ gvr: VOLUMES }, { gvr: CLAIMS }],

@@ -7,16 +7,19 @@ import {
 import { type Random, seededRandom } from '../../base/random/random.ts';
 
 /** One of {@link controllerNames}. */
-export type ControllerName = Exclude<KnownController, 'serviceaccount-token-controller'>;
+export type ControllerName = Exclude<
+  KnownController,
+  'serviceaccount-token-controller' | 'storageversion-garbage-collector-controller'
+>;
 
 /**
  * The controllers of `kubegc up`, by kube-controller-manager's names, without the one that fills Secrets with tokens, because a test
- * cluster issues no tokens.
+ * cluster issues no tokens, and without the one of StorageVersions, because the server does not serve them.
  */
 export const controllerNames: readonly ControllerName[] = knownControllers.filter(isOffered);
 
 function isOffered(name: KnownController): name is ControllerName {
-  return name !== 'serviceaccount-token-controller';
+  return name !== 'serviceaccount-token-controller' && name !== 'storageversion-garbage-collector-controller';
 }
 
 /** Throws a TypeError for a value that is not a list, and for an unknown name, because JavaScript callers have no types. */
