@@ -36,6 +36,12 @@ async function seedOf(isMeant: (wrong: readonly string[], plan: Plan) => boolean
 }
 
 describe('a simulation', () => {
+  it('tries no smaller plan when the time to shrink is over', async () => {
+    const seed = await seedOf((wrong, { steps }) => wrong.length === 2 && steps.length > 20);
+    const failure = await new Simulation({ ...collectorWorld, run }, undefined, 0).run(seed);
+    expect(failure?.plan).toEqual(generatePlan(seed));
+  });
+
   it('shrinks a history that goes wrong, and its replay goes wrong in the same way again', async () => {
     const seed = await seedOf((wrong, { steps }) => wrong.length === 2 && steps.length > 20);
     const frames = Error.stackTraceLimit;

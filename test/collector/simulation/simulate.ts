@@ -14,6 +14,8 @@ export interface Failure<P extends PlanOfSteps> {
 
 /** Frames of an error in a report; while nothing is wrong nobody reads them, and they cost. */
 const STACK_FRAMES = 12;
+/** No smaller plan is tried after this time, ms: one history may take minutes. */
+const SHRINK_MS = 120_000;
 
 /** Runs histories one after the other, and looks closer at the first that goes wrong. */
 export class Simulation<P extends PlanOfSteps> {
@@ -21,10 +23,12 @@ export class Simulation<P extends PlanOfSteps> {
   histories = 0;
   readonly #world: World<P>;
   readonly #regime: string | undefined;
+  readonly #shrinkMs: number;
 
-  constructor(world: World<P>, regime?: string) {
+  constructor(world: World<P>, regime?: string, shrinkMs = SHRINK_MS) {
     this.#world = world;
     this.#regime = regime;
+    this.#shrinkMs = shrinkMs;
   }
 
   /** Undefined when all is well with the history of this seed. */
@@ -42,7 +46,10 @@ export class Simulation<P extends PlanOfSteps> {
     Error.stackTraceLimit = STACK_FRAMES;
     try {
       const kind = failureKind(wrong);
-      const shrunk = await shrinkPlan(plan, simpler, async (each) => failureKind((await run(each)).wrong) === kind);
+      const until = Date.now() + this.#shrinkMs;
+      const stillFails = async (each: P): Promise<boolean> =>
+        Date.now() < until && failureKind((await run(each)).wrong) === kind;
+      const shrunk = await shrinkPlan(plan, simpler, stillFails);
       return { seed, wrong, plan: shrunk, outcome: await run(shrunk, { trace: true }) };
     } finally {
       Error.stackTraceLimit = frames;
