@@ -43,6 +43,14 @@ export const cleanUpControllers = {
       return new CsrCleanerController({ ...context, ...csrCleaner });
     },
   },
+  'podcertificaterequest-cleaner-controller': {
+    alias: 'podcertificaterequest-cleaner-controller',
+    wakes: [{ gvr: { group: 'certificates.k8s.io', version: 'v1beta1', resource: 'podcertificaterequests' } }],
+    load: async (context) => {
+      const { PodCertificateCleanerController } = await import('../csr-cleaner/pod-certificate-cleaner-controller.ts');
+      return new PodCertificateCleanerController(context);
+    },
+  },
   'node-lease-cleaner-controller': {
     alias: 'node-lease-cleaner',
     wakes: [{ gvr: LEASES, namespace: 'kube-node-lease' }],

@@ -9,17 +9,25 @@ import { type Random, seededRandom } from '../../base/random/random.ts';
 /** One of {@link controllerNames}. */
 export type ControllerName = Exclude<
   KnownController,
-  'serviceaccount-token-controller' | 'storageversion-garbage-collector-controller'
+  | 'serviceaccount-token-controller'
+  | 'podcertificaterequest-cleaner-controller'
+  | 'storageversion-garbage-collector-controller'
 >;
+
+const NOT_OFFERED: ReadonlySet<KnownController> = new Set<KnownController>([
+  'serviceaccount-token-controller',
+  'podcertificaterequest-cleaner-controller',
+  'storageversion-garbage-collector-controller',
+]);
 
 /**
  * The controllers of `kubegc up`, by kube-controller-manager's names, without the one that fills Secrets with tokens, because a test
- * cluster issues no tokens, and without the one of StorageVersions, because the server does not serve them.
+ * cluster issues no tokens, and without those of PodCertificateRequests and StorageVersions, because the server does not serve these.
  */
 export const controllerNames: readonly ControllerName[] = knownControllers.filter(isOffered);
 
 function isOffered(name: KnownController): name is ControllerName {
-  return name !== 'serviceaccount-token-controller' && name !== 'storageversion-garbage-collector-controller';
+  return !NOT_OFFERED.has(name);
 }
 
 /** Throws a TypeError for a value that is not a list, and for an unknown name, because JavaScript callers have no types. */
