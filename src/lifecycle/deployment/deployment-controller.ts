@@ -272,11 +272,16 @@ export class DeploymentController implements Service {
 
   async #put(key: string, deployment: Deployment, signal: AbortSignal): Promise<void> {
     const { namespace = '', name = '' } = deployment.metadata ?? {};
-    const ref = { gvr: DEPLOYMENTS, namespace, name, subresource: 'status' };
+    const { client } = this.#options;
+    const ref = { gvr: DEPLOYMENTS, namespace, name };
     try {
-      this.#expectations.wrote(key, this.#deployments, await this.#options.client.update(ref, deployment, { signal }));
+      const written = await client.update({ ...ref, subresource: 'status' }, deployment, { signal });
+      this.#expectations.wrote(key, this.#deployments, written);
     } catch (error) {
-      if (!isObjectNotFound(error, name)) throw error;
+      if (isObjectNotFound(error, name)) return this.#expectations.deleted(key, this.#deployments, deployment);
+      // The cache is stale. Until it shows the current state, each event of a dependent would start a sync that decides from the old one.
+      if (isConflict(error)) this.#expectations.wrote(key, this.#deployments, await client.get(ref, { signal }));
+      throw error;
     }
   }
 
