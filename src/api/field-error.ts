@@ -1,3 +1,4 @@
+import type { Int64 } from '../base/json/exact-json.ts';
 import { marshalled, quoted } from './meta/quoted.ts';
 
 /** The closed set of validation findings. The words are part of the protocol (`details.causes[].reason`). */
@@ -83,7 +84,7 @@ export function fieldNotFound(path: string, value: unknown): FieldError {
 }
 
 /** `max` in bytes. */
-export function fieldTooLong(path: string, max: number): FieldError {
+export function fieldTooLong(path: string, max: Int64): FieldError {
   const unit = max === 1 ? 'byte' : 'bytes';
   return {
     reason: 'FieldValueTooLong',
@@ -92,7 +93,7 @@ export function fieldTooLong(path: string, max: number): FieldError {
   };
 }
 
-export function fieldTooMany(path: string, actual: number, max: number): FieldError {
+export function fieldTooMany(path: string, actual: number, max: Int64): FieldError {
   const unit = max === 1 ? 'item' : 'items';
   return {
     reason: 'FieldValueTooMany',

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../base/json/exact-json.ts';
 import { isJsonObject } from '../codec/json/json-value.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { marshalled } from '../meta/quoted.ts';
@@ -38,7 +39,7 @@ function lastAppliedOf(live: KubeObject): KubeObject | undefined {
   const text = live.metadata?.annotations?.[LAST_APPLIED] ?? '';
   if (text === '') return undefined;
   try {
-    const config: unknown = JSON.parse(text);
+    const config: unknown = parseExactJson(text);
     return isJsonObject(config) ? (config as KubeObject) : undefined;
   } catch {
     return undefined;

@@ -1,3 +1,5 @@
+import { parseExactJson } from '../../base/json/exact-json.ts';
+import type { Int64 } from '../../base/json/exact-json.ts';
 import { isJsonObject } from '../codec/json/json-value.ts';
 import { marshalled, quoted } from '../meta/quoted.ts';
 
@@ -81,7 +83,7 @@ export function normalizeElement(text: string): PathElement | undefined {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text.slice(2));
+    return parseExactJson(text.slice(2));
   } catch {
     throw new PathElementError(`not JSON: ${text}`);
   }
@@ -94,11 +96,11 @@ export function formatElement(element: PathElement): string {
     case 'f':
       return `.${rest}`;
     case 'k':
-      return `[${Object.entries(JSON.parse(rest) as Record<string, unknown>)
+      return `[${Object.entries(parseExactJson(rest) as Record<string, unknown>)
         .map(([key, value]) => `${key}=${formatValue(value)}`)
         .join(',')}]`;
     case 'v':
-      return `[=${formatValue(JSON.parse(rest))}]`;
+      return `[=${formatValue(parseExactJson(rest))}]`;
     default:
       return `[${rest}]`;
   }
@@ -139,7 +141,7 @@ interface ReadElement {
 function readElement(element: PathElement): ReadElement {
   const kind = element[0];
   if (kind === 'f') return { element, held: undefined };
-  const held: unknown = JSON.parse(element.slice(2));
+  const held: unknown = parseExactJson(element.slice(2));
   return { element, held: kind === 'k' ? Object.entries(held as Record<string, unknown>) : held };
 }
 
@@ -166,10 +168,18 @@ function compareKeys(left: readonly Key[], right: readonly Key[]): number {
 
 const RANKS = ['number', 'string', 'boolean', 'object'];
 
+function rankOf(value: unknown): number {
+  return RANKS.indexOf(typeof value === 'bigint' ? 'number' : typeof value);
+}
+
+function isNumber(value: unknown): value is Int64 {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 function compareValues(a: unknown, b: unknown): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0;
   if (typeof a === typeof b && typeof a !== 'object') return a === b ? 0 : String(a) < String(b) ? -1 : 1;
-  const rank = RANKS.indexOf(typeof a) - RANKS.indexOf(typeof b);
+  const rank = rankOf(a) - rankOf(b);
   if (rank !== 0) return rank;
   const left = marshalled(a);
   const right = marshalled(b);

@@ -47,7 +47,9 @@ function check(value: unknown, type: TypeSchema, at: Position): void {
 function scalarProblem(value: unknown, scalar: ScalarSchema): string | undefined {
   switch (scalar) {
     case 'numeric':
-      return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goType(value)}`;
+      return typeof value === 'number' || typeof value === 'bigint'
+        ? undefined
+        : `expected numeric (int or float), got ${goType(value)}`;
     case 'string':
       return typeof value === 'string'
         ? undefined
@@ -73,6 +75,7 @@ function goSyntax(value: unknown): string {
 function goType(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint') return 'int64';
   return typeof value === 'object' ? 'map[string]interface {}' : typeof value;
 }
 

@@ -1,3 +1,4 @@
+import { integerValue } from '../../base/json/exact-json.ts';
 import { CelEvaluationError } from './cel-error.ts';
 import { equalValues, fingerprint } from './cel-comparison.ts';
 import { formatDuration, formatTimestamp, parseDate, parseFormattedDuration, parseTimestamp } from './cel-time.ts';
@@ -28,10 +29,11 @@ export function toCelValue(json: unknown, type: CelType): CelValue {
     case 'string':
       return textValue(json, type);
     case 'boolean':
-    case 'bigint':
       return json;
+    case 'bigint':
+      return type.kind === 'double' ? Number(json) : json;
     case 'number':
-      if (type.kind === 'double' || !Number.isInteger(json)) return json;
+      if (type.kind === 'double' || !Number.isSafeInteger(json)) return json;
       return BigInt(json);
     case 'object':
       if (json === null) return null;
@@ -201,11 +203,11 @@ class JsonMap extends CelMap {
   }
 }
 
-/** The result of an expression as plain JSON. Integers beyond 2^53 lose digits; times, durations and bytes become strings. */
+/** The result of an expression as plain JSON. Unsigned integers beyond int64 lose digits; times, durations and bytes become strings. */
 export function toJson(value: CelValue): unknown {
-  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'bigint') return integerValue(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof CelUint) return Number(value.value);
+  if (value instanceof CelUint) return integerValue(value.value);
   if (value instanceof CelList) return [...value].map(toJson);
   if (value instanceof CelMap) return mapJson(value);
   if (value instanceof CelTimestamp) return formatTimestamp(value);

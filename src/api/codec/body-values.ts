@@ -1,5 +1,5 @@
 import { newRequestEntityTooLarge } from '../status-error.ts';
-import { skipString } from './json/json-scanner.ts';
+import { skipString } from '../../base/json/json-scanner.ts';
 import { MAX_JSON_DEPTH } from './json/json.ts';
 
 /**

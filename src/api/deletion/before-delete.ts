@@ -61,16 +61,26 @@ function graceStep({ object, options, grace, now }: DeleteInput): GraceStep {
   const deadline = deletionTime(object.metadata);
   if (deadline === undefined) {
     const seconds = grace(object, requested);
-    return { grace: 'set', first: true, deadline: now + seconds * 1000, seconds };
+    return {
+      grace: 'set',
+      first: true,
+      deadline: now + milliseconds(seconds),
+      seconds: Math.min(seconds, Number.MAX_SAFE_INTEGER),
+    };
   }
   const current = atLeastOneIfNegative(object.metadata?.deletionGracePeriodSeconds ?? 0);
   if (current === 0) return { grace: 'none' };
   if (requested === undefined || requested >= current) return { grace: 'pending' };
-  const earlier = deadline + (requested - current) * 1000;
+  const earlier = deadline + milliseconds(requested - current);
   if (earlier >= now) return { grace: 'set', first: false, deadline: earlier, seconds: requested };
   // The requested time has already passed. One second keeps the deletion graceful, because the program that runs the object must complete
   // it, not this request.
   return { grace: 'set', first: false, deadline: now, seconds: requested === 0 ? 0 : 1 };
+}
+
+/** Seconds as a Go duration, which wraps after 292 years; so a deadline is always a time that can be written. */
+function milliseconds(seconds: number): number {
+  return Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n);
 }
 
 function atLeastOneIfNegative<T extends number | undefined>(seconds: T): T | number {

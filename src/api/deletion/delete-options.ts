@@ -1,4 +1,5 @@
-import { foundName } from '../schema/decoding/decode-problem.ts';
+import type { Int64 } from '../../base/json/exact-json.ts';
+import { foundName, foundNumber } from '../schema/decoding/decode-problem.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid, fieldNotSupported } from '../field-error.ts';
 import { quoted } from '../meta/quoted.ts';
@@ -96,7 +97,7 @@ export function deleteOptionsFromBody(body: unknown): DeleteOptions {
   }
   const options: DeleteOptions = {};
   const grace = read(source, 'gracePeriodSeconds', 'int64');
-  if (grace !== undefined) options.gracePeriodSeconds = grace;
+  if (grace !== undefined) options.gracePeriodSeconds = Number(grace);
   const policy = read(source, 'propagationPolicy', 'string');
   if (policy !== undefined) options.propagationPolicy = policy;
   const orphan = read(source, 'orphanDependents', 'bool');
@@ -123,7 +124,7 @@ export function deleteOptionsFromBody(body: unknown): DeleteOptions {
 interface FieldTypes {
   string: string;
   bool: boolean;
-  int64: number;
+  int64: Int64;
   object: Record<string, unknown>;
   array: unknown[];
 }
@@ -149,11 +150,11 @@ function read<T extends keyof FieldTypes>(
 }
 
 function hasType<T extends keyof FieldTypes>(value: unknown, type: T): value is FieldTypes[T] {
-  if (type === 'int64') return Number.isInteger(value);
+  if (type === 'int64') return typeof value === 'bigint' || Number.isSafeInteger(value);
   return foundName(value) === type;
 }
 
 function wrongType(value: unknown, path: string, goType: string): StatusError {
-  const found = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : foundName(value);
+  const found = typeof value === 'number' && goType === GO_TYPES.int64 ? foundNumber(value) : foundName(value);
   return newBadRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${path} of type ${goType}`);
 }

@@ -13,8 +13,7 @@ export const podGrace: GraceRule = (pod, requested) => {
   const status = (pod['status'] ?? {}) as { phase?: unknown };
   if (typeof spec.nodeName !== 'string' || spec.nodeName === '') return 0;
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return 0;
-  const own = typeof spec.terminationGracePeriodSeconds === 'number' ? spec.terminationGracePeriodSeconds : 0;
-  const period = requested ?? own;
+  const period = requested ?? Number(spec.terminationGracePeriodSeconds ?? 0);
   return period < 0 ? 1 : period;
 };
 

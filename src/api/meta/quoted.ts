@@ -1,3 +1,5 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
+
 /**
  * Values in the form of Kubernetes' messages, quoted as in Go and not as in JSON, because clients match the messages literally (API-042).
  */
@@ -59,6 +61,6 @@ const HTML_ESCAPES: Readonly<Record<string, string>> = {
 
 /** JSON as Go's `json.Marshal` writes it: compact, with `<`, `>` and `&` escaped. Absent values are `null`. */
 export function marshalled(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null';
+  const text = stringifyExactJson(value) ?? 'null';
   return text.replace(/[<>&\u2028\u2029]/g, (character) => HTML_ESCAPES[character]!);
 }

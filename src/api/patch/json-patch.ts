@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import { foundName } from '../schema/decoding/decode-problem.ts';
 import { copyJson, equalJson, getKey, isDeeperThan, isJsonObject } from '../codec/json/json-value.ts';
 import { MAX_JSON_DEPTH } from '../codec/json/json.ts';
@@ -192,7 +193,7 @@ function copy(progress: Progress, operation: PatchOperation): void {
   if (operation.path === undefined) throw rejectedPatch(`copy operation failed to decode path: ${MISSING}`);
   const place = destinationOf(progress.document, operation.path, 'copy');
   requireShallow(value);
-  progress.copiedBytes += JSON.stringify(value).length;
+  progress.copiedBytes += stringifyExactJson(value).length;
   if (progress.copiedBytes > MAX_JSON_PATCH_COPY_BYTES) {
     const increase = `the accumulated size increase of copy is ${progress.copiedBytes}`;
     throw rejectedPatch(`Unable to complete the copy, ${increase}, exceeding the limit ${MAX_JSON_PATCH_COPY_BYTES}`);

@@ -1,3 +1,4 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { podResources, type PodResources } from './pod-resources.ts';
 
@@ -9,7 +10,7 @@ interface ScopeRequirement {
 
 interface Pod extends KubeObject {
   spec?: PodResources & {
-    readonly activeDeadlineSeconds?: number;
+    readonly activeDeadlineSeconds?: Int64;
     readonly priorityClassName?: string;
     readonly affinity?: { readonly podAffinity?: Affinity; readonly podAntiAffinity?: Affinity };
   };
@@ -109,7 +110,7 @@ function matches({ spec = {} }: Pod, { scopeName, operator, values }: ScopeRequi
 }
 
 /** True for a pod with a deadline, which ends by itself. */
-function isTerminating(deadline: number | undefined): boolean {
+function isTerminating(deadline: Int64 | undefined): boolean {
   return deadline !== undefined && deadline >= 0;
 }
 

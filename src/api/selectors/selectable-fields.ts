@@ -20,7 +20,7 @@ function at(path: string, unset = ''): FieldGetter {
       value = (value as Record<string, unknown>)[step];
     }
     if (typeof value === 'string') return value === '' ? unset : value;
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : unset;
+    return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : unset;
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
+
 /** One rule of `x-kubernetes-validations`. */
 export interface ValidationRule {
   readonly rule: string;
@@ -18,20 +20,20 @@ export interface JsonSchemaProps {
   readonly format?: string;
   readonly title?: string;
   readonly default?: unknown;
-  readonly maximum?: number;
+  readonly maximum?: Int64;
   readonly exclusiveMaximum?: boolean;
-  readonly minimum?: number;
+  readonly minimum?: Int64;
   readonly exclusiveMinimum?: boolean;
-  readonly maxLength?: number;
-  readonly minLength?: number;
+  readonly maxLength?: Int64;
+  readonly minLength?: Int64;
   readonly pattern?: string;
-  readonly maxItems?: number;
-  readonly minItems?: number;
+  readonly maxItems?: Int64;
+  readonly minItems?: Int64;
   readonly uniqueItems?: boolean;
-  readonly multipleOf?: number;
+  readonly multipleOf?: Int64;
   readonly enum?: readonly unknown[];
-  readonly maxProperties?: number;
-  readonly minProperties?: number;
+  readonly maxProperties?: Int64;
+  readonly minProperties?: Int64;
   readonly required?: readonly string[];
   /** A list of schemas is parsed only to be refused. */
   readonly items?: JsonSchemaProps | readonly JsonSchemaProps[];

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import { append } from '../../base/collections/append.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldDuplicate, fieldInvalid } from '../field-error.ts';
@@ -66,9 +67,12 @@ function duplicates(values: readonly unknown[], path: string): FieldError[] {
 
 /** A text that is equal for equal values, whatever the order of their keys. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+  return stringifyExactJson(sorted(value));
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
 }

@@ -122,9 +122,9 @@ function multiply(one: number | undefined, other: number | undefined): number | 
 /** The maximum number of parts of a value of the schema; undefined if it is unbounded. */
 function maxParts({ type, additionalProperties, maxProperties, maxItems }: JsonSchemaProps): number | undefined {
   if (type === 'object' && additionalProperties !== undefined) {
-    return maxProperties === undefined ? undefined : Math.max(maxProperties, 0);
+    return maxProperties === undefined ? undefined : Math.max(Number(maxProperties), 0);
   }
-  if (type === 'array') return maxItems === undefined ? undefined : Math.max(maxItems, 0);
+  if (type === 'array') return maxItems === undefined ? undefined : Math.max(Number(maxItems), 0);
   return 1;
 }
 

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
 
@@ -32,7 +33,7 @@ export function oldItems(old: unknown, props: JsonSchemaProps): (item: unknown) 
   const defaults = itemSchema(props)?.properties ?? {};
   const keyOf = (item: unknown): string | undefined => {
     if (!isJsonObject(item)) return undefined;
-    return JSON.stringify(keys.map((key) => item[key] ?? defaults[key]?.default ?? null));
+    return stringifyExactJson(keys.map((key) => item[key] ?? defaults[key]?.default ?? null));
   };
   const known = new Map<string, unknown>();
   for (const item of old) {

@@ -1,3 +1,4 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
 import { escapeIdentifier } from '../cel/cel-escaping.ts';
 import { type CelField, type CelListType, type CelType, celTypes } from '../cel/cel-type.ts';
 import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-props.ts';
@@ -112,7 +113,7 @@ function typeOf(props: JsonSchemaProps, parts: Parts, name: string): Typed {
 
 function listType(props: JsonSchemaProps, items: TypedSchema | undefined): Typed {
   if (items?.type === undefined) return UNSEEN;
-  const maxElements = Math.max(props.maxItems ?? Math.floor((MAX_REQUEST_BYTES - 2) / (items.minSize + 1)), 0);
+  const maxElements = Math.max(Number(props.maxItems ?? Math.floor((MAX_REQUEST_BYTES - 2) / (items.minSize + 1))), 0);
   const kept = celListType(props);
   const type = {
     kind: 'list',
@@ -136,7 +137,10 @@ function celListType(props: JsonSchemaProps): CelListType | undefined {
 
 function mapType(props: JsonSchemaProps, values: TypedSchema): Typed {
   if (values.type === undefined) return UNSEEN;
-  const maxElements = Math.max(props.maxProperties ?? Math.floor((MAX_REQUEST_BYTES - 2) / (values.minSize + 6)), 0);
+  const maxElements = Math.max(
+    Number(props.maxProperties ?? Math.floor((MAX_REQUEST_BYTES - 2) / (values.minSize + 6))),
+    0,
+  );
   return { type: { kind: 'map', key: celTypes.string, value: values.type, maxElements }, minSize: MIN_SIZE.container };
 }
 
@@ -164,7 +168,7 @@ function textType({ format, maxLength, enum: values = [] }: JsonSchemaProps): Ty
   });
   switch (format) {
     case 'byte':
-      return bounded(celTypes.bytes, Math.max(maxLength ?? MAX_REQUEST_BYTES - 2, 0), MIN_SIZE.text);
+      return bounded(celTypes.bytes, Math.max(Number(maxLength ?? MAX_REQUEST_BYTES - 2), 0), MIN_SIZE.text);
     case 'duration':
       return bounded(celTypes.duration, MAX_TIME_LENGTH, MIN_SIZE.duration);
     case 'date':
@@ -182,6 +186,6 @@ function textType({ format, maxLength, enum: values = [] }: JsonSchemaProps): Ty
 }
 
 /** A character takes up to four bytes. */
-function bytesOf(maxLength: number): number {
-  return Math.max(maxLength, 0) * 4;
+function bytesOf(maxLength: Int64): number {
+  return Math.max(Number(maxLength), 0) * 4;
 }

@@ -1,3 +1,5 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
+import type { Int64 } from '../../base/json/exact-json.ts';
 import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import {
@@ -134,7 +136,7 @@ function checkValue(node: SchemaNode, subject: Subject): Findings {
       if (!node.checkFormat(value)) findings.add(typeError(subject, node.format, value));
       findings.match();
     }
-  } else if (typeof value === 'number') {
+  } else if (typeof value === 'number' || typeof value === 'bigint') {
     findings.merge(checkNumber(node, value, subject)).match();
   } else if (Array.isArray(value)) {
     findings.merge(checkList(node, value, subject)).match();
@@ -162,8 +164,9 @@ function typeOf(value: unknown): { readonly type: string; readonly format: strin
   if (typeof value === 'boolean') return { type: 'boolean', format: '' };
   if (typeof value === 'string') return { type: 'string', format: '' };
   if (typeof value === 'number') {
-    return Number.isInteger(value) ? { type: 'integer', format: 'int64' } : { type: 'number', format: 'float64' };
+    return Number.isSafeInteger(value) ? { type: 'integer', format: 'int64' } : { type: 'number', format: 'float64' };
   }
+  if (typeof value === 'bigint') return { type: 'integer', format: 'int64' };
   return { type: Array.isArray(value) ? 'array' : 'object', format: '' };
 }
 
@@ -193,7 +196,7 @@ function checkEnum(node: SchemaNode, subject: Subject, findings: Findings): void
   if (allowed.length === 0) return;
   const { value } = subject;
   if (value !== null && allowed.some((each) => each !== null && equalJson(each, value))) return;
-  const names = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+  const names = allowed.map((each) => (typeof each === 'string' ? each : stringifyExactJson(each)));
   findings.add(fieldNotSupported(at(subject), value ?? null, names));
 }
 
@@ -207,7 +210,9 @@ function checkText(node: SchemaNode, value: string, { subject, findings }: Check
   const { maxLength, minLength, pattern } = node.props;
   if (maxLength !== undefined || minLength !== undefined) {
     const length =
-      value.length <= (maxLength ?? Infinity) && value.length > 2 * (minLength ?? 0) ? undefined : [...value].length;
+      value.length <= (maxLength ?? Infinity) && value.length > 2 * Number(minLength ?? 0)
+        ? undefined
+        : [...value].length;
     if (length !== undefined && length > (maxLength ?? Infinity)) {
       findings.add(fieldTooLong(at(subject), maxLength ?? 0));
       return;
@@ -226,18 +231,19 @@ function checkText(node: SchemaNode, value: string, { subject, findings }: Check
 const INT32_MAX = 2 ** 31 - 1;
 
 /** True if the type can hold the number, as Go would parse it. */
-function fitsType(value: number, { types, format }: SchemaNode): boolean {
+function fitsType(value: Int64, { types, format }: SchemaNode): boolean {
   if (types.length !== 1) return true;
-  if (types[0] === 'number') return format !== 'float' || Math.abs(value) <= 3.4028234663852886e38;
+  if (types[0] === 'number') return format !== 'float' || Math.abs(Number(value)) <= 3.4028234663852886e38;
   if (types[0] !== 'integer') return true;
+  if (typeof value === 'bigint') return format !== 'int32';
   if (!Number.isInteger(value)) return false;
   return format === 'int32' ? value <= INT32_MAX && value >= -INT32_MAX - 1 : value < 2 ** 63 && value >= -(2 ** 63);
 }
 
-function checkNumber(node: SchemaNode, value: number, subject: Subject): Findings {
+function checkNumber(node: SchemaNode, value: Int64, subject: Subject): Findings {
   const findings = new Findings();
   const { multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum } = node.props;
-  const requireRange = (bound: number, what: string): void => {
+  const requireRange = (bound: Int64, what: string): void => {
     if (fitsType(bound, node)) return;
     const format = node.format === '' ? '(default format)' : `with format ${node.format}`;
     findings.add(
@@ -248,7 +254,7 @@ function checkNumber(node: SchemaNode, value: number, subject: Subject): Finding
     findings.add(fieldInvalid(at(subject), value, `${subject.name} in body ${text}`));
   };
   // Integers are compared with integer bounds, like Go's int64.
-  const bound = (limit: number): number => (Number.isInteger(value) ? Math.trunc(limit) : limit);
+  const bound = (limit: Int64): number => (isInteger(value) ? Math.trunc(Number(limit)) : Number(limit));
   requireRange(value, 'Checked');
   if (multipleOf !== undefined) {
     requireRange(multipleOf, 'MultipleOf');
@@ -275,7 +281,12 @@ function checkNumber(node: SchemaNode, value: number, subject: Subject): Finding
   return findings.match();
 }
 
-function isMultiple(value: number, factor: number): boolean {
+function isInteger(value: Int64): boolean {
+  return typeof value === 'bigint' || Number.isInteger(value);
+}
+
+function isMultiple(value: Int64, factor: number): boolean {
+  if (typeof value === 'bigint') return value % BigInt(factor) === 0n;
   const times = factor < 1 ? (1 / factor) * value : value / factor;
   const whole = Math.round(times);
   return times === whole || Math.abs(times - whole) < 1e-9 * Math.abs(times);
@@ -310,7 +321,7 @@ function previousItems(
   if (props['x-kubernetes-list-type'] !== 'map' || !Array.isArray(previous)) return undefined;
   const keys = props['x-kubernetes-list-map-keys'] ?? [];
   const keyOf = (item: unknown): string =>
-    JSON.stringify(keys.map((key) => (isJsonObject(item) && Object.hasOwn(item, key) ? item[key] : null)));
+    stringifyExactJson(keys.map((key) => (isJsonObject(item) && Object.hasOwn(item, key) ? item[key] : null)));
   const byKey = new Map(previous.map((item: unknown) => [keyOf(item), { value: item }]));
   return (item) => byKey.get(keyOf(item));
 }

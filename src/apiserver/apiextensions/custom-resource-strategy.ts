@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import type { FieldError, FieldErrorReason } from '../../api/field-error.ts';
 import { fieldInvalid, formatFieldError } from '../../api/field-error.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
@@ -149,7 +150,7 @@ function scaleErrors(object: KubeObject, scale: ScalePaths | undefined, part: 'w
   const errors: FieldError[] = [];
   for (const path of part === 'status' ? [scale.statusReplicas] : [scale.specReplicas, scale.statusReplicas]) {
     const value = valueAt(object, path) ?? 0;
-    if (typeof value !== 'number' || !Number.isInteger(value)) {
+    if (typeof value !== 'bigint' && !isWhole(value)) {
       errors.push(
         fieldInvalid(
           path,
@@ -169,12 +170,17 @@ function scaleErrors(object: KubeObject, scale: ScalePaths | undefined, part: 'w
   return errors;
 }
 
+function isWhole(value: unknown): value is number {
+  return Number.isInteger(value);
+}
+
 function goText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : stringifyExactJson(value);
 }
 
 function goType(value: unknown): string {
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (typeof value === 'bigint') return 'int64';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'string';
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';

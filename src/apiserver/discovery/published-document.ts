@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import { createHash } from 'node:crypto';
 import type { HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-message.ts';
 
@@ -9,7 +10,7 @@ export interface PublishedDocument {
 }
 
 export function publishDocument(value: unknown): PublishedDocument {
-  const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
+  const bytes = Buffer.from(`${stringifyExactJson(value)}\n`);
   return { bytes, hash: createHash('sha256').update(bytes).digest('hex').toUpperCase() };
 }
 

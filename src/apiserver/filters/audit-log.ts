@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import { formatMicroTime } from '../../api/meta/time.ts';
 import { assert } from '../../base/errors/assert.ts';
 import type { AbortNotice } from '../../base/time/abort-notice.ts';
@@ -138,7 +139,7 @@ function lineOf(record: AuditRecord): string {
     requestReceivedTimestamp: formatMicroTime(times.received),
     stageTimestamp: formatMicroTime(times.answered),
   };
-  return `${JSON.stringify({ ...eventOf(record), ...timestamps })}\n`;
+  return `${stringifyExactJson({ ...eventOf(record), ...timestamps })}\n`;
 }
 
 function eventOf(record: AuditRecord): AuditEvent {

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/time/clock.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
@@ -126,7 +127,7 @@ class Entry {
     this.#schemas = (info) => schemas.get(info.resource);
     this.name = served.group === '' ? `api/${served.version}` : `apis/${served.group}/${served.version}`;
     this.hash = createHash('sha256')
-      .update(JSON.stringify([FORMAT, served, [...schemas]]))
+      .update(stringifyExactJson([FORMAT, served, [...schemas]]))
       .digest('hex')
       .toUpperCase();
     this.url = `${ROOT}/${this.name}?hash=${this.hash}`;

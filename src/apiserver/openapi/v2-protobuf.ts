@@ -1,3 +1,5 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import { WIRE_FIXED64, WIRE_VARINT, WireWriter } from '../../api/codec/protobuf/protobuf-wire.ts';
 
 /**
@@ -48,7 +50,7 @@ const flag: FieldWriter = (writer, field, value) => {
 };
 
 const integer: FieldWriter = (writer, field, value) => {
-  writer.varint(Number(value));
+  writer.int64(value as Int64);
   writer.tag(field, WIRE_VARINT);
 };
 
@@ -60,7 +62,7 @@ const double: FieldWriter = (writer, field, value) => {
 /** Writes `Any { yaml = 2 }`; JSON is valid YAML. */
 const any: FieldWriter = (writer, field, value) => {
   const before = writer.size;
-  writer.string(2, `${JSON.stringify(value)}\n`);
+  writer.string(2, `${stringifyExactJson(value)}\n`);
   writer.delimit(field, before);
 };
 

@@ -47,9 +47,10 @@ function cellOf(type: CustomColumn['type'], value: unknown, now: number): Cell {
     case 'string':
       return value === null ? '<no value>' : typeof value === 'string' ? value : sortedJson(value);
     case 'integer':
+      if (typeof value === 'bigint') return value;
       return typeof value === 'number' ? Math.trunc(value) : null;
     case 'number':
-      return typeof value === 'number' ? value : null;
+      return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : null;
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     case 'date':

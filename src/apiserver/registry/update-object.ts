@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../base/json/exact-json.ts';
 import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
 import { storagePreconditionText } from '../../api/deletion/preconditions.ts';
 import type { FieldError } from '../../api/field-error.ts';
@@ -331,7 +332,7 @@ function changesNothing(resource: ResourceStore, { bytes, stored, next, previous
 /** An equal object may be stored in another version, or by an earlier schema; then it is rewritten (API-473). */
 function sameWhereStored(bytes: Uint8Array, stored: Uint8Array): boolean {
   const [left, right] = [bytes, stored].map((form) => {
-    const object = JSON.parse(Buffer.from(form).toString()) as KubeObject;
+    const object = parseExactJson(Buffer.from(form).toString()) as KubeObject;
     return { ...object, metadata: { ...object.metadata, managedFields: undefined } };
   });
   return deepEqual(left, right);

@@ -1,3 +1,4 @@
+import { parseExactJson, stringifyExactJson } from '../../base/json/exact-json.ts';
 import { objectEnd, stringEnd } from '../../api/codec/json/json-cursor.ts';
 import { JsonLabels } from '../../api/codec/metadata/json-labels.ts';
 import { JsonMembers } from '../../api/codec/json/json-members.ts';
@@ -15,7 +16,7 @@ export function encodeStored(object: KubeObject): Uint8Array {
   const { kind, apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _, ...stored } = metadata ?? {};
   // Usually a part of Node's shared pool, so a store that keeps it copies it.
-  return Buffer.from(JSON.stringify({ kind, apiVersion, metadata: stored, ...rest }));
+  return Buffer.from(stringifyExactJson({ kind, apiVersion, metadata: stored, ...rest }));
 }
 
 const METADATA = Buffer.from('"metadata":{');
@@ -132,7 +133,7 @@ function resourceVersionMember(stored: Uint8Array, at: number, revision: Revisio
 
 /** The object with its resourceVersion. */
 export function parseStored(stored: Uint8Array, revision: Revision): KubeObject {
-  const object = JSON.parse(asBuffer(stored).toString()) as KubeObject;
+  const object = parseExactJson(asBuffer(stored).toString()) as KubeObject;
   object.metadata ??= {};
   object.metadata.resourceVersion = String(revision);
   return object;

@@ -1,3 +1,4 @@
+import { parseExactJson, stringifyExactJson } from '../../base/json/exact-json.ts';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
 import { systemClock, type Clock } from '../../base/time/clock.ts';
 import { type Logger, silentLogger } from '../../base/logs/logger.ts';
@@ -45,7 +46,7 @@ export class TestServer {
   send(method: string, target: string, options: RequestOptions = {}): Promise<HttpResponse> {
     const { body, headers, signal, remote } = options;
     const raw = body === undefined || body instanceof Uint8Array || typeof body === 'string';
-    const text = raw ? body : JSON.stringify(body);
+    const text = raw ? body : stringifyExactJson(body);
     const request: HttpRequest = {
       method,
       target,
@@ -63,7 +64,7 @@ export class TestServer {
     const text = Buffer.from(bytes).toString();
     let json: unknown;
     try {
-      json = JSON.parse(text);
+      json = parseExactJson(text);
     } catch {
       json = undefined;
     }
@@ -89,7 +90,7 @@ export class TestServer {
   patch(target: string, body: unknown, type: 'json' | 'merge' | 'strategic' = 'merge'): Promise<Answer> {
     const names = { json: 'json-patch', merge: 'merge-patch', strategic: 'strategic-merge-patch' };
     return this.request('PATCH', target, {
-      body: JSON.stringify(body),
+      body: stringifyExactJson(body),
       headers: { 'content-type': `application/${names[type]}+json` },
     });
   }
@@ -125,7 +126,7 @@ export class TestWatch {
       if (end >= 0) {
         const line = this.#text.slice(0, end);
         this.#text = this.#text.slice(end + 1);
-        return JSON.parse(line) as { type: string; object: Json };
+        return parseExactJson(line) as { type: string; object: Json };
       }
       const chunk = await this.#chunks.next();
       if (chunk.done === true) return undefined;

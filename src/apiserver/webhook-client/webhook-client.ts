@@ -1,3 +1,4 @@
+import { parseExactJson, stringifyExactJson } from '../../base/json/exact-json.ts';
 import { timeoutSignal } from '../../base/time/abort.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
@@ -122,7 +123,7 @@ export class WebhookClient {
       method: 'POST',
       target: `${target.path}${query}`,
       headers: { host: target.authority, 'content-type': 'application/json', accept: 'application/json, */*' },
-      body: Buffer.from(JSON.stringify(call.body)),
+      body: Buffer.from(stringifyExactJson(call.body)),
       signal,
     };
     const response = await transport.send(request).catch((error: unknown) => {
@@ -163,7 +164,7 @@ function parseAnswer(body: Uint8Array, { status, headers }: HttpResponse): unkno
   }
   const text = Buffer.from(body).toString('utf8');
   try {
-    return JSON.parse(text) as unknown;
+    return parseExactJson(text);
   } catch (error) {
     const why = jsonSyntaxProblem(text);
     throw new WebhookCallError('answer', `couldn't get version/kind; json parse error: ${why}`, { cause: error });

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 /** Minimum bytes of one chunk; a smaller document is one body. */
 const CHUNK = 256 * 1024;
 /** A list with at least this many elements is written element by element. */
@@ -8,7 +9,7 @@ const LONG_LIST = 1000;
  */
 export function jsonBody(document: object): Uint8Array | AsyncIterable<Uint8Array> {
   const isLong = Object.values(document).some((value) => Array.isArray(value) && value.length > LONG_LIST);
-  return isLong ? chunks(document) : Buffer.from(JSON.stringify(document));
+  return isLong ? chunks(document) : Buffer.from(stringifyExactJson(document));
 }
 
 async function* chunks(document: object): AsyncGenerator<Uint8Array> {
@@ -32,10 +33,10 @@ function* pieces(document: object): Generator<string> {
     yield `${before}${JSON.stringify(key)}:`;
     before = ',';
     if (!Array.isArray(value) || value.length <= LONG_LIST) {
-      yield JSON.stringify(value);
+      yield stringifyExactJson(value);
       continue;
     }
-    for (let i = 0; i < value.length; i++) yield `${i === 0 ? '[' : ','}${JSON.stringify(value[i])}`;
+    for (let i = 0; i < value.length; i++) yield `${i === 0 ? '[' : ','}${stringifyExactJson(value[i])}`;
     yield ']';
   }
   yield '}';

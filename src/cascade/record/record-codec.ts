@@ -1,3 +1,4 @@
+import { parseExactJson, stringifyExactJson } from '../../base/json/exact-json.ts';
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../api/codec/json/json-value.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -26,21 +27,21 @@ export interface RecordFile {
 
 /** The text of `record.json`, with a version and a checksum over its content. */
 export function encodeRecordFile(file: RecordFile): string {
-  const content = JSON.stringify(file);
-  return `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, sha256: sha256Of(content), content: file }, undefined, 1)}\n`;
+  const content = stringifyExactJson(file);
+  return `${stringifyExactJson({ schemaVersion: SCHEMA_VERSION, sha256: sha256Of(content), content: file }, 1)}\n`;
 }
 
 /** Throws a RecordError `damaged` or `laterVersion`; never returns a part of the content. */
 export function decodeRecordFile(text: string, path: string): RecordFile {
   let file: { schemaVersion?: unknown; sha256?: unknown; content?: RecordFile };
   try {
-    file = JSON.parse(text) as typeof file;
+    file = parseExactJson(text) as typeof file;
   } catch (error) {
     throw damaged(path, 'it is not JSON', { cause: error });
   }
   if (!isJsonObject(file)) throw damaged(path, 'it is not an object');
   refuseLater(file.schemaVersion, path);
-  if (file.content === undefined || file.sha256 !== sha256Of(JSON.stringify(file.content))) {
+  if (file.content === undefined || file.sha256 !== sha256Of(stringifyExactJson(file.content))) {
     throw damaged(path, 'its checksum is wrong');
   }
   return file.content;
@@ -66,18 +67,18 @@ export const isSecret = ({ apiVersion, kind }: KubeObject): boolean => apiVersio
 
 /** One line without the newline. It never contains the data of a Secret in clear text (CAS-061). */
 export function encodeObject(id: string, body: KubeObject, keeping: SecretKeeping): string {
-  if (!isSecret(body)) return JSON.stringify({ body } satisfies ObjectLine);
+  if (!isSecret(body)) return stringifyExactJson({ body } satisfies ObjectLine);
   const skeleton = withoutData(body);
-  if (keeping.mode === 'omitted') return JSON.stringify({ body: skeleton, dataOmitted: true } satisfies ObjectLine);
-  const sealed = sealText(JSON.stringify(body), keeping.key, placeOf(id, body), keeping.random);
-  return JSON.stringify({ body: skeleton, sealed } satisfies ObjectLine);
+  if (keeping.mode === 'omitted') return stringifyExactJson({ body: skeleton, dataOmitted: true } satisfies ObjectLine);
+  const sealed = sealText(stringifyExactJson(body), keeping.key, placeOf(id, body), keeping.random);
+  return stringifyExactJson({ body: skeleton, sealed } satisfies ObjectLine);
 }
 
 /** @param key if absent, Secrets are returned without their data. Throws a RecordError `damaged` or `key`. */
 export function decodeObject(id: string, line: string, key: Uint8Array | undefined): RecordedObject {
   let parsed: ObjectLine;
   try {
-    parsed = JSON.parse(line) as ObjectLine;
+    parsed = parseExactJson(line) as ObjectLine;
   } catch (error) {
     throw damaged(id, 'a line of its objects is not JSON', { cause: error });
   }
@@ -85,7 +86,7 @@ export function decodeObject(id: string, line: string, key: Uint8Array | undefin
   if (sealed === undefined) return dataOmitted === true ? { body, dataOmitted } : { body };
   if (key === undefined) return { body, dataOmitted: true };
   try {
-    return { body: JSON.parse(openText(sealed, key, placeOf(id, body))) as KubeObject };
+    return { body: parseExactJson(openText(sealed, key, placeOf(id, body))) as KubeObject };
   } catch (error) {
     const { namespace, name } = body.metadata ?? {};
     throw new RecordError(

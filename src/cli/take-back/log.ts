@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import { humanAge, humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import { systemClock } from '../../base/time/clock.ts';
@@ -28,7 +29,7 @@ export function log(id: string | undefined, flags: LogFlags, terminal: Terminal)
       return EXIT_DONE;
     }
     const record = await store.read(id);
-    if (flags.output === 'json') terminal.stdout(`${JSON.stringify(record, undefined, 2)}\n`);
+    if (flags.output === 'json') terminal.stdout(`${stringifyExactJson(record, 2)}\n`);
     else terminal.stdout(recordAsText(record, await store.objects(id), systemClock.now()));
     return EXIT_DONE;
   });

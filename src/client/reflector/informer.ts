@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../base/json/exact-json.ts';
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { ApiObject } from '../../api/meta/api-object.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -239,5 +240,5 @@ export class Informer<T extends ApiObject = KubeObject> implements Service {
 }
 
 function parse<T>(bytes: Uint8Array, start: number, end: number): T {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')) as T;
+  return parseExactJson(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')) as T;
 }

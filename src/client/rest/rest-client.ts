@@ -1,3 +1,4 @@
+import { parseExactJson, stringifyExactJson } from '../../base/json/exact-json.ts';
 import type { DeleteOptions } from './delete-options.ts';
 import { formatGroupResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -90,7 +91,7 @@ export class RestResponse {
   /** The body as JSON. Throws a TransportError `protocol` for other content. */
   json<T = unknown>(): T {
     try {
-      return JSON.parse(
+      return parseExactJson(
         Buffer.from(this.body.buffer, this.body.byteOffset, this.body.byteLength).toString('utf8'),
       ) as T;
     } catch (error) {
@@ -276,7 +277,7 @@ export class RestClient {
     return promised(() => {
       const path = pathOf(ref);
       const { query, accept, headers, timeoutMs, signal, retry } = options;
-      const body = object === undefined ? undefined : Buffer.from(JSON.stringify(object), 'utf8');
+      const body = object === undefined ? undefined : Buffer.from(stringifyExactJson(object), 'utf8');
       return this.request({ method, path, query, body, contentType, accept, headers, timeoutMs, signal, retry });
     });
   }

@@ -87,7 +87,7 @@ export function decideCronJob(cronJob: CronJob, { jobs, missing, now }: CronJobF
   }
   if (at === undefined) return done({ againInMs });
   const deadline = spec.startingDeadlineSeconds ?? undefined;
-  if (deadline !== undefined && at + deadline * 1000 < now) {
+  if (deadline !== undefined && at + Number(deadline) * 1000 < now) {
     warn('MissSchedule', `Missed scheduled time to start a job: ${rfc1123(at)}`);
     return done({ againInMs });
   }
@@ -188,7 +188,7 @@ function latestRun(
   const { metadata = {}, spec = {}, status = {} } = cronJob;
   let earliest = parseTime(status.lastScheduleTime ?? '') ?? parseTime(metadata.creationTimestamp ?? '') ?? now;
   const deadline = spec.startingDeadlineSeconds ?? undefined;
-  if (deadline !== undefined) earliest = Math.max(earliest, now - deadline * 1000);
+  if (deadline !== undefined) earliest = Math.max(earliest, now - Number(deadline) * 1000);
   const first = schedule.next(earliest);
   if (first === undefined || now < first) return { at: undefined, missed: 0 };
   const second = schedule.next(first);

@@ -1,3 +1,4 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta/object-meta.ts';
 import type { OwnerKind } from '../ownership/controller-reference.ts';
@@ -25,7 +26,7 @@ export interface CronJob extends KubeObject {
   spec?: {
     readonly schedule?: string;
     readonly timeZone?: string | null;
-    readonly startingDeadlineSeconds?: number | null;
+    readonly startingDeadlineSeconds?: Int64 | null;
     readonly concurrencyPolicy?: string;
     readonly suspend?: boolean | null;
     readonly successfulJobsHistoryLimit?: number | null;

@@ -168,7 +168,7 @@ export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
       } else create = Array.from({ length: Math.min(missing, MOST_AT_ONCE) }, () => ({}));
     }
     if (spec.activeDeadlineSeconds && !suspended) {
-      dues.push((parseTime(status.startTime ?? '') ?? now) + spec.activeDeadlineSeconds * 1000 - now);
+      dues.push((parseTime(status.startTime ?? '') ?? now) + Number(spec.activeDeadlineSeconds) * 1000 - now);
     }
   }
 
@@ -296,7 +296,12 @@ function outcomeOf(job: Job, facts: OutcomeFacts): Outcome | undefined {
   }
   const startedAt = parseTime(facts.startTime ?? '');
   const deadline = spec.activeDeadlineSeconds;
-  if (deadline && spec.suspend !== true && startedAt !== undefined && facts.now - startedAt >= deadline * 1000) {
+  if (
+    deadline &&
+    spec.suspend !== true &&
+    startedAt !== undefined &&
+    facts.now - startedAt >= Number(deadline) * 1000
+  ) {
     return fails('DeadlineExceeded', 'Job was active longer than specified deadline');
   }
   const { completions } = spec;

@@ -1,3 +1,4 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type { OwnerKind } from '../ownership/controller-reference.ts';
@@ -45,7 +46,7 @@ export interface JobSpec {
   readonly backoffLimit?: number | null;
   readonly backoffLimitPerIndex?: number | null;
   readonly maxFailedIndexes?: number | null;
-  readonly activeDeadlineSeconds?: number | null;
+  readonly activeDeadlineSeconds?: Int64 | null;
   readonly suspend?: boolean | null;
   readonly podReplacementPolicy?: string | null;
   readonly podFailurePolicy?: { readonly rules?: readonly FailurePolicyRule[] } | null;

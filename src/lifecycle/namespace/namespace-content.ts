@@ -1,3 +1,4 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
 import type { DeleteOptions } from '../../client/rest/delete-options.ts';
 import {
   formatGroupResource,
@@ -253,7 +254,7 @@ function isNotOffered(error: unknown): boolean {
 }
 
 function podOf(pod: KubeObject) {
-  const { terminationGracePeriodSeconds } = (pod['spec'] ?? {}) as { terminationGracePeriodSeconds?: number };
+  const { terminationGracePeriodSeconds } = (pod['spec'] ?? {}) as { terminationGracePeriodSeconds?: Int64 };
   const { phase } = (pod['status'] ?? {}) as { phase?: string };
   return { phase, terminationGracePeriodSeconds };
 }

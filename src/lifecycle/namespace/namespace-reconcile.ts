@@ -1,3 +1,4 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 
 /**
@@ -222,7 +223,7 @@ export function nextConditions(
 interface PodLike {
   readonly phase: string | undefined;
   /** Seconds. */
-  readonly terminationGracePeriodSeconds: number | undefined;
+  readonly terminationGracePeriodSeconds: Int64 | undefined;
 }
 
 /**
@@ -233,7 +234,7 @@ export function podEstimateSeconds(pods: readonly PodLike[], secondsSinceDeletio
   const running = pods.filter(({ phase }) => phase !== 'Succeeded' && phase !== 'Failed');
   const longest = Math.max(
     0,
-    ...running.map(({ terminationGracePeriodSeconds }) => terminationGracePeriodSeconds ?? 0),
+    ...running.map(({ terminationGracePeriodSeconds }) => Number(terminationGracePeriodSeconds ?? 0)),
   );
   return secondsSinceDeletion > longest ? 0 : longest;
 }

@@ -1,3 +1,4 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
 import type { Condition } from '../../api/meta/conditions.ts';
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -10,7 +11,7 @@ export interface Toleration {
   readonly operator?: string;
   readonly value?: string;
   readonly effect?: string;
-  readonly tolerationSeconds?: number;
+  readonly tolerationSeconds?: Int64;
 }
 
 export interface Container {
@@ -72,8 +73,8 @@ export interface Pod extends KubeObject {
     readonly containers?: readonly Container[];
     readonly initContainers?: readonly Container[];
     readonly readinessGates?: readonly { readonly conditionType: string }[];
-    readonly activeDeadlineSeconds?: number;
-    readonly terminationGracePeriodSeconds?: number;
+    readonly activeDeadlineSeconds?: Int64;
+    readonly terminationGracePeriodSeconds?: Int64;
     readonly [field: string]: unknown;
   };
   status?: PodStatus;

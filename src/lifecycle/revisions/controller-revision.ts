@@ -1,3 +1,5 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { controllerReference, isTerminating, type OwnerKind } from '../ownership/controller-reference.ts';
@@ -7,7 +9,7 @@ import type { PodTemplate } from '../pods/pod-control.ts';
 export interface ControllerRevision extends KubeObject {
   /** A patch that restores the template. */
   data?: { readonly spec?: { readonly template?: PodTemplate & { readonly $patch?: string } } };
-  revision?: number;
+  revision?: Int64;
 }
 
 /** The label with the revision of a pod. */
@@ -30,7 +32,7 @@ export function equalTemplates(a: PodTemplate | undefined, b: PodTemplate | unde
 /** The lowest revision first, then the oldest, then by name. */
 export function byRevisionNumber(a: ControllerRevision, b: ControllerRevision): number {
   return (
-    (a.revision ?? 0) - (b.revision ?? 0) ||
+    Number(a.revision ?? 0) - Number(b.revision ?? 0) ||
     compareText(a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? '') ||
     compareText(a.metadata?.name ?? '', b.metadata?.name ?? '')
   );
@@ -53,7 +55,7 @@ export type RevisionDecision =
 
 /** Finds the revision of the owner's current template (LIFE-600). `revisions` are claimed and sorted. Pure. */
 export function decideRevision(owner: RevisionOwner, revisions: readonly ControllerRevision[]): RevisionDecision {
-  const next = Math.max(0, ...revisions.map(({ revision = 0 }) => revision)) + 1;
+  const next = Math.max(0, ...revisions.map(({ revision = 0 }) => Number(revision))) + 1;
   const equal = revisions.findLast((each) => equalTemplates(templateOf(each), owner.template));
   if (equal === undefined) {
     return { verdict: 'create', revision: newRevision(owner, next), reason: 'template is new' };
@@ -97,7 +99,7 @@ export function surplusRevisions(
 
 /** FNV-1a of the template and the number of collisions, in letters that are valid in a name. */
 export function templateHash(template: PodTemplate, collisionCount: number | undefined): string {
-  const text = JSON.stringify([sorted(withoutEmpty(template)), collisionCount ?? 0]);
+  const text = stringifyExactJson([sorted(withoutEmpty(template)), collisionCount ?? 0]);
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return [...String(hash)].map((digit) => SAFE[digit.charCodeAt(0) % SAFE.length]).join('');

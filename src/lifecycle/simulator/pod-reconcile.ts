@@ -86,7 +86,7 @@ function decideRun(pod: Pod, { now }: SimulationFacts): SimulationDecision {
   const dues: number[] = [];
   const deadline = pod.spec?.activeDeadlineSeconds;
   if (deadline !== undefined) {
-    const at = (parseTime(pod.status.startTime ?? '') ?? started) + deadline * 1000;
+    const at = (parseTime(pod.status.startTime ?? '') ?? started) + Number(deadline) * 1000;
     if (at <= now) return { verdict: 'status', reason: 'deadline', status: overdueStatus(pod, now) };
     dues.push(at);
   }

@@ -26,7 +26,8 @@ export function decideEviction(
   }
   const times = used
     .map(({ tolerationSeconds }) => tolerationSeconds)
-    .filter((time) => time !== undefined && time !== null);
+    .filter((time) => time !== undefined && time !== null)
+    .map(Number);
   if (times.length === 0) return { verdict: 'stay', reason: 'tolerated' };
   const until = since + Math.max(0, Math.min(...times)) * 1000;
   return until > now

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../base/json/exact-json.ts';
 import type { ApiObject } from '../../api/meta/api-object.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { StatusError } from '../../api/status-error.ts';
@@ -22,7 +23,7 @@ export async function* watchEvents<T extends ApiObject>({ headers, body }: RestS
   const decoder = watchDecoder(String(headers['content-type'] ?? ''), (type, { bytes, start, end }) => {
     const json = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
     if (type === 'ERROR') events.push(statusErrorOf(500, {}, json));
-    else events.push({ type, object: JSON.parse(json.toString('utf8')) as T });
+    else events.push({ type, object: parseExactJson(json.toString('utf8')) as T });
   });
   for await (const chunk of body) {
     decoder.push(chunk);

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 
 /** The effect of one write on one object, in words for a person who reads a failed test. Pure. */
@@ -80,7 +81,7 @@ function lost<T>(first: readonly T[] = [], second: readonly T[] = [], key: (entr
 /** Names of the fields that differ, one level deep, and one more in the metadata. */
 function changedFields(previous: KubeObject, next: KubeObject): string {
   const names = (a: object, b: object): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])];
-  const differs = (a: unknown, b: unknown): boolean => JSON.stringify(a) !== JSON.stringify(b);
+  const differs = (a: unknown, b: unknown): boolean => stringifyExactJson(a) !== stringifyExactJson(b);
   const top = names(previous, next).filter((name) => name !== 'metadata' && differs(previous[name], next[name]));
   const [before, after] = [
     (previous.metadata ?? {}) as Record<string, unknown>,

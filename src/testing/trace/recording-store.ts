@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../base/json/exact-json.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import type {
   DeleteResult,
@@ -100,5 +101,7 @@ export class RecordingStore implements Store {
 
 /** Stored values are JSON (`storage/stored-object.ts`). */
 function parse(value: Uint8Array | undefined): KubeObject | undefined {
-  return value && (JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as KubeObject);
+  return (
+    value && (parseExactJson(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as KubeObject)
+  );
 }

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../base/json/exact-json.ts';
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { parseRequestInfo, type ResourceRequestInfo } from '../../apiserver/endpoints/request/request-info.ts';
@@ -40,7 +41,7 @@ export function requestedName(
 /** Undefined when there is none or it is not JSON. */
 export function jsonBodyOf({ body }: Pick<HttpRequest, 'body'>): unknown {
   try {
-    return body === undefined ? undefined : JSON.parse(Buffer.from(body).toString());
+    return body === undefined ? undefined : parseExactJson(Buffer.from(body).toString());
   } catch {
     return undefined;
   }

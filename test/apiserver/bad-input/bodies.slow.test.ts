@@ -46,9 +46,12 @@ describe('bodies', () => {
       refusal(400, startingWith(`${notJson}a number is too large`)),
     ]),
     [
-      'a number that no double holds',
-      post('{"metadata":{"name":"x","generation":99999999999999999999}}', JSON_TYPE),
-      refusal(400, startingWith(`${notJson}number 99999999999999999999 cannot be held exactly`)),
+      'an integer beyond 64 bits',
+      post('{"metadata":{"name":"x","generation":9223372036854775808}}', JSON_TYPE),
+      refusal(
+        400,
+        startingWith(`${cannotUnmarshal}number 9223372036854775808 into Go struct field ConfigMap.metadata.generation`),
+      ),
     ],
     ...(['[', '{"a":'] as const).map((open): Row => [
       `100,000 times ${open}`,

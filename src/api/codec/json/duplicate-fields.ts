@@ -1,5 +1,5 @@
 import { quoted } from '../../meta/quoted.ts';
-import { skipString } from './json-scanner.ts';
+import { skipString } from '../../../base/json/json-scanner.ts';
 
 /** Upstream's strict decoder keeps at most this many findings (sigs.k8s.io/json). */
 export const MAX_STRICT_FINDINGS = 100;

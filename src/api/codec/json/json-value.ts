@@ -1,5 +1,9 @@
-/** A JSON document as `JSON.parse` returns it. Objects are plain, and `__proto__` is an ordinary own key. */
-export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+/**
+ * A JSON document. Objects are plain, and `__proto__` is an ordinary own key. A bigint is an integer of 64 bits beyond ±(2^53 - 1), which no
+ * number holds safely, so that equal numbers have one form.
+ */
+export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject;
+
 export interface JsonObject {
   [key: string]: JsonValue;
 }

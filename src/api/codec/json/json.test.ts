@@ -30,8 +30,6 @@ describe('JSON', () => {
     ['{"a":', 'unexpected end of JSON input'],
     ['{a:1}', "invalid character 'a' looking for beginning of object key string"],
     ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
-    ['{"a":12345678901234567891}', 'number 12345678901234567891 cannot be held exactly'],
-    ['[-9007199254740993]', 'number -9007199254740993 cannot be held exactly'],
     ['{"a":[1e400]}', 'a number is too large'],
     [`[${'9'.repeat(400)}]`, 'a number is too large'],
     [`[-${'9'.repeat(250)}e60]`, 'a number is too large'],
@@ -41,15 +39,12 @@ describe('JSON', () => {
     expect(error.message).toContain(`json parse error: ${problem}`);
   });
 
-  it.each([
-    '{"a":"12345678901234567891"}',
-    '[1234567890123456789.5]',
-    '[9007199254740992]',
-    '[1e300]',
-    '[0.12345678901234567]',
-  ])('numbers that lose nothing by being doubles are accepted: %s', (text) => {
-    expect(parseJson(bytes(text))).toEqual(JSON.parse(text));
-  });
+  it.each(['{"a":"12345678901234567891"}', '[1234567890123456789.5]', '[1e300]', '[0.12345678901234567]'])(
+    'numbers that lose nothing by being doubles are accepted: %s',
+    (text) => {
+      expect(parseJson(bytes(text))).toEqual(JSON.parse(text));
+    },
+  );
 
   it('invalid UTF-8 is 400, not a replacement character', () => {
     expect(failure(new Uint8Array([0x22, 0xff, 0x22])).message).toBe('json parse error: invalid UTF-8');

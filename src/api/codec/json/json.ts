@@ -1,6 +1,7 @@
 import { newBadRequest } from '../../status-error.ts';
 import { scanDuplicateFields } from './duplicate-fields.ts';
-import { skipString } from './json-scanner.ts';
+import { parseExactJson, stringifyExactJson } from '../../../base/json/exact-json.ts';
+import { skipString } from '../../../base/json/json-scanner.ts';
 import { jsonSyntaxProblem } from './syntax-problem.ts';
 import { wellFormedValue } from './well-formed.ts';
 
@@ -15,7 +16,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /**
- * Parses one JSON document. Refuses an integer that a double would round, because a wrong number must never be stored silently.
+ * Parses one JSON document. Integers of 64 bits are kept exactly: see {@link parseExactJson}.
  * @throws StatusError 400 `json parse error: …` for anything else than one well-formed document
  */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -44,13 +45,11 @@ export function parseJsonText(text: string, prefix = 'json parse error: '): unkn
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch {
     throw newBadRequest(prefix + jsonSyntaxProblem(text));
   }
   if (MAYBE_INFINITE.test(text) && hasInfinity(value)) throw newBadRequest(`${prefix}a number is too large`);
-  const lost = unsafeInteger(text);
-  if (lost !== undefined) throw newBadRequest(`${prefix}number ${lost} cannot be held exactly`);
   return wellFormedValue(value, text);
 }
 
@@ -69,7 +68,7 @@ export function duplicateFieldsOf(text: string, parsed: unknown): string[] {
 }
 
 export function encodeJson(value: unknown): Uint8Array {
-  return encoder.encode(JSON.stringify(value));
+  return encoder.encode(stringifyExactJson(value));
 }
 
 const QUOTE = 0x22;
@@ -124,29 +123,4 @@ function hasInfinity(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return false;
   return Object.values(value).some(hasInfinity);
-}
-
-const LONG_DIGITS = /\d{16}/;
-const INTEGER_AT = /-?\d+(?![\d.eE])/y;
-
-/** The first integer literal in the text that would be printed with other digits. */
-function unsafeInteger(text: string): string | undefined {
-  if (!LONG_DIGITS.test(text)) return undefined;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === QUOTE) {
-      i = skipString(text, i) - 1;
-    } else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
-      INTEGER_AT.lastIndex = i;
-      const literal = INTEGER_AT.exec(text)?.[0];
-      if (literal !== undefined && losesDigits(literal)) return literal;
-      while (/[-+.\deE]/.test(text.charAt(i + 1))) i++;
-    }
-  }
-  return undefined;
-}
-
-function losesDigits(literal: string): boolean {
-  const held = Number(literal);
-  return !Number.isSafeInteger(held) && String(held) !== literal && BigInt(literal) !== BigInt(held);
 }

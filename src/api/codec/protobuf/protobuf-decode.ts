@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../../base/json/exact-json.ts';
 import { JSON_SCHEMA_PROPS } from '../../kinds/type-table.ts';
 import type { SpecialType } from '../../kinds/type-table.ts';
 import { type FieldPlan, type LevelPlan, type MessagePlan, planOf } from './protobuf-plan.ts';
@@ -147,7 +148,7 @@ export class MessageDecoder {
       case 'int32':
         return reader.varint() | 0;
       case 'int64':
-        return reader.varint();
+        return reader.int64();
       case 'float64':
         return finite(reader.float64());
       default: {
@@ -236,7 +237,7 @@ export class MessageDecoder {
     if (isEnveloped(reader.bytes, start, end))
       return this.#decodeEmbedded(reader.bytes.subarray(start, end), depth + 1);
     try {
-      return JSON.parse(reader.text(start, end));
+      return parseExactJson(reader.text(start, end));
     } catch (cause) {
       throw new ProtobufError(`${type} holds no JSON`, { cause });
     }

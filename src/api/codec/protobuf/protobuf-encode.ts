@@ -1,3 +1,5 @@
+import { stringifyExactJson } from '../../../base/json/exact-json.ts';
+import type { Int64 } from '../../../base/json/exact-json.ts';
 import { JSON_SCHEMA_PROPS } from '../../kinds/type-table.ts';
 import { type FieldPlan, type LevelPlan, type MessagePlan, planOf } from './protobuf-plan.ts';
 import { timestampOf, ZERO_TIME_SECONDS } from './protobuf-time.ts';
@@ -82,7 +84,7 @@ function numbered(writer: WireWriter, plan: FieldPlan, number: number, value: un
       return;
     case 'int32':
     case 'int64':
-      writer.varint(value === undefined ? 0 : integerOf(plan, value));
+      writer.int64(value === undefined ? 0 : integerOf(plan, value));
       writer.tag(number, WIRE_VARINT);
       return;
     case 'float64':
@@ -140,7 +142,7 @@ function special(writer: WireWriter, plan: FieldPlan, value: unknown, depth: num
 function intOrString(writer: WireWriter, plan: FieldPlan, value: unknown): void {
   const isText = typeof value === 'string';
   writer.string(3, isText ? value : '');
-  writer.varint(isText ? 0 : integerOf(plan, value));
+  writer.varint(isText ? 0 : Number(integerOf(plan, value)));
   writer.tag(2, WIRE_VARINT);
   writer.byte(isText ? 1 : 0);
   writer.tag(1, WIRE_VARINT);
@@ -178,7 +180,7 @@ function messagePlan(type: string): MessagePlan {
 
 function jsonText(plan: FieldPlan, value: unknown): string {
   try {
-    const text = JSON.stringify(value);
+    const text: string | undefined = stringifyExactJson(value);
     if (text !== undefined) return text;
   } catch (cause) {
     throw new ProtobufError(`${where(plan)}: no JSON form`, { cause });
@@ -191,8 +193,9 @@ function booleanOf(plan: FieldPlan, value: unknown): 0 | 1 {
   return value ? 1 : 0;
 }
 
-function integerOf(plan: FieldPlan, value: unknown): number {
+function integerOf(plan: FieldPlan, value: unknown): Int64 {
   const bits = plan.value === 'int64' ? 63 : 31;
+  if (typeof value === 'bigint' && bits === 63) return value;
   if (!Number.isInteger(value)) throw mismatch(plan, 'an integer', value);
   const integer = value as number;
   if (integer < -(2 ** bits) || integer >= 2 ** bits) throw mismatch(plan, `an int${bits + 1}`, value);
@@ -200,6 +203,7 @@ function integerOf(plan: FieldPlan, value: unknown): number {
 }
 
 function numberOf(plan: FieldPlan, value: unknown): number {
+  if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'number') throw mismatch(plan, 'a number', value);
   return value;
 }

@@ -1,3 +1,5 @@
+import type { Int64 } from '../../../base/json/exact-json.ts';
+
 /** Malformed protobuf, or an object that has no protobuf form. Messages begin with `proto: `. */
 export class ProtobufError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -47,8 +49,8 @@ export class WireReader {
   }
 
   /**
-   * Reads a varint as a number in two's complement of 64 bits: int64, int32 (sign-extended), bool and enum. Beyond 2^53 the last digits are
-   * lost, as in any JSON number of this language.
+   * Reads a varint as a number in two's complement of 64 bits: int32 (sign-extended), bool, enum and lengths. Beyond 2^53 the last digits
+   * are lost; see {@link int64}.
    */
   varint(): number {
     let byte = this.#byte();
@@ -68,14 +70,26 @@ export class WireReader {
     throw new ProtobufError('integer overflow');
   }
 
+  /** A varint as an integer of a JSON value, exactly. */
+  int64(): Int64 {
+    const from = this.at;
+    const rounded = this.varint();
+    return Number.isSafeInteger(rounded) ? rounded : BigInt.asIntN(64, this.#bits(from));
+  }
+
   /** A varint as uint64, exactly. */
   uint64(): bigint {
     const from = this.at;
     const rounded = this.varint();
     if (rounded >= 0 && rounded <= Number.MAX_SAFE_INTEGER) return BigInt(rounded);
+    return BigInt.asUintN(64, this.#bits(from));
+  }
+
+  /** The bits of the varint between `from` and the cursor. */
+  #bits(from: number): bigint {
     let value = 0n;
     for (let at = from, shift = 0n; at < this.at; at++, shift += 7n) value |= BigInt(this.bytes[at]! & 0x7f) << shift;
-    return BigInt.asUintN(64, value);
+    return value;
   }
 
   #byte(): number {
@@ -219,6 +233,12 @@ export class WireWriter {
     let rest = value;
     for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.#bytes[at++] = (rest % 0x80) | 0x80;
     this.#bytes[at] = rest;
+  }
+
+  int64(value: Int64): void {
+    if (typeof value === 'number') return this.varint(value);
+    this.#reserve(10);
+    this.#varint64(BigInt.asUintN(64, value));
   }
 
   #varint64(value: bigint): void {

@@ -176,6 +176,17 @@ describe('protobuf as Go writes it', () => {
     });
   });
 
+  it.each([
+    [9007199254740993n, '8180808080808010'],
+    [9223372036854775807n, 'ffffffffffffffff7f'],
+    [-9223372036854775808n, '80808080808080808001'],
+  ])('API-522 an int64 field holds %s exactly', (integer, digits) => {
+    const bytes = encodeTypedMessage('api/batch/v1.CronJob', { spec: { startingDeadlineSeconds: integer } });
+    expect(hex(bytes)).toContain(`10${digits}`);
+    const { spec } = decodeTypedMessage('api/batch/v1.CronJob', bytes) as { spec: Json };
+    expect(spec['startingDeadlineSeconds']).toBe(integer);
+  });
+
   it('API-522 negative integers take ten bytes', () => {
     expect(hex(encodeTypedMessage(`${META_V1}.DeleteOptions`, { gracePeriodSeconds: -1 }))).toBe(
       '08ffffffffffffffffff01',

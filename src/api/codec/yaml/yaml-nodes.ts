@@ -64,13 +64,7 @@ function convertNode(given: unknown, depth: number, conversion: Conversion): unk
 
 function convertScalar(node: Scalar): unknown {
   const value = node.value ?? null;
-  if (typeof value === 'bigint') return Number(value);
-  if (typeof value !== 'number') return value;
-  if (!Number.isFinite(value)) throw new Error(`json: unsupported value: ${value}`);
-  const { source } = node;
-  const lost =
-    Number.isInteger(value) && !Number.isSafeInteger(value) && source !== undefined && /^[-+]?\d+$/.test(source);
-  if (lost && String(value) !== source) throw new Error(`number ${source} cannot be held exactly`);
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`json: unsupported value: ${value}`);
   return value;
 }
 
@@ -127,7 +121,7 @@ function isMergeKey(key: unknown): boolean {
 /** JSON keys are strings, so numbers and booleans are converted. */
 function keyText(key: unknown): string {
   if (typeof key === 'string') return key;
-  if (typeof key === 'number' || typeof key === 'boolean') return String(key);
+  if (typeof key === 'number' || typeof key === 'bigint' || typeof key === 'boolean') return String(key);
   throw new Error(`unsupported map key: ${JSON.stringify(key)}`);
 }
 

@@ -1,5 +1,8 @@
 import type { ScalarTag, Scalar } from 'yaml';
 
+import { integerValue, stringifyExactJson } from '../../../base/json/exact-json.ts';
+import type { Int64 } from '../../../base/json/exact-json.ts';
+
 /**
  * The types of plain scalars: YAML 1.1 as Go's `sigs.k8s.io/yaml` reads it (API-028). Unlike in YAML 1.1 itself, sexagesimal numbers
  * (`10:30`) and timestamps are strings, and `0o17` and `0b101` are numbers.
@@ -12,14 +15,14 @@ const INTEGER =
 const FLOAT = /^[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
-function readInteger(text: string): number {
+function readInteger(text: string): Int64 {
   const digits = text.replaceAll('_', '');
   const negative = digits.startsWith('-');
   const magnitude = digits.replace(/^[-+]/, '');
-  // A leading zero means octal, but `Number` would read the digits as decimal.
+  // A leading zero means octal, but `BigInt` would read the digits as decimal.
   const octal = /^0[0-7]+$/.test(magnitude);
-  const value = octal ? Number.parseInt(magnitude, 8) : Number(magnitude);
-  return negative ? -value : value;
+  const value = octal ? BigInt(`0o${magnitude}`) : BigInt(magnitude.toLowerCase());
+  return integerValue(negative ? -value : value);
 }
 
 function readFloat(text: string): number {
@@ -27,7 +30,7 @@ function readFloat(text: string): number {
 }
 
 function printNumber({ value }: Scalar): string {
-  return JSON.stringify(value);
+  return stringifyExactJson(value);
 }
 
 /** The types in the order in which they are tried. A scalar that matches none is a string. */
@@ -49,7 +52,7 @@ export const GO_YAML_SCALARS: readonly ScalarTag[] = [
     stringify: ({ value }) => (value === true ? 'true' : 'false'),
   },
   {
-    identify: (value) => typeof value === 'number' && Number.isInteger(value),
+    identify: (value) => typeof value === 'bigint' || Number.isInteger(value),
     default: true,
     tag: 'tag:yaml.org,2002:int',
     test: INTEGER,

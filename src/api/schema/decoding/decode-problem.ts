@@ -1,3 +1,5 @@
+import type { Int64 } from '../../../base/json/exact-json.ts';
+
 /**
  * A value of a JSON type that the field cannot hold, in the words of Go's decoder (API-233). It is an exception because it stops the
  * decoding; `decodeTyped` converts it to a Status and keeps it as the cause.
@@ -6,11 +8,17 @@ export class DecodeProblem extends Error {
   override readonly name = 'DecodeProblem';
 }
 
-/** The name of a JSON value in these messages. Integers that do not fit include their digits. */
+/** The name of a JSON value in these messages; see {@link foundNumber} for numbers that do not fit. */
 export function foundName(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (value === null) return 'null';
+  if (typeof value === 'bigint') return 'number';
   return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+/** A number that does not fit, with its digits. */
+export function foundNumber(value: Int64): string {
+  return `number ${Number.isInteger(value) && Math.abs(Number(value)) < 1e21 ? BigInt(value) : value}`;
 }
 
 /** The position of the decoder: the kind, then field names. List indexes and map keys are left out, as in Go. */

@@ -1,10 +1,11 @@
+import type { Int64 } from '../../../base/json/exact-json.ts';
 import { copyJson, isJsonObject } from '../../codec/json/json-value.ts';
 import type { SpecialType } from '../../kinds/type-table.ts';
 import { formatTime, parseTime } from '../../meta/time.ts';
 import { normalizeQuantity, QuantityError } from '../../quantity.ts';
 import { canonicalBase64 } from './base64.ts';
 import type { DecodePosition } from './decode-problem.ts';
-import { DecodeProblem, foundName } from './decode-problem.ts';
+import { DecodeProblem, foundName, foundNumber } from './decode-problem.ts';
 
 /** Checks a value that is neither null nor absent, and returns the form that Go prints. */
 export type LeafDecoder = (value: unknown, position: DecodePosition) => unknown;
@@ -23,22 +24,23 @@ function decodeBool(value: unknown, position: DecodePosition): boolean {
 }
 
 function decodeInt32(value: unknown, position: DecodePosition): number {
+  if (typeof value === 'bigint') throw position.mismatch(foundNumber(value), 'int32');
   if (typeof value !== 'number') throw position.mismatch(foundName(value), 'int32');
   if (!Number.isInteger(value) || value > INT32_MAX || value < INT32_MIN) {
-    throw position.mismatch(`number ${value}`, 'int32');
+    throw position.mismatch(foundNumber(value), 'int32');
   }
   return value;
 }
 
-function decodeInt64(value: unknown, position: DecodePosition): number {
+function decodeInt64(value: unknown, position: DecodePosition): Int64 {
+  if (typeof value === 'bigint') return value;
   if (typeof value !== 'number') throw position.mismatch(foundName(value), 'int64');
-  if (!Number.isInteger(value) || value >= 2 ** 63 || value < -(2 ** 63)) {
-    throw position.mismatch(`number ${value}`, 'int64');
-  }
+  if (!Number.isSafeInteger(value)) throw position.mismatch(foundNumber(value), 'int64');
   return value;
 }
 
 function decodeFloat(value: unknown, position: DecodePosition): number {
+  if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'number') throw position.mismatch(foundName(value), 'float64');
   return value;
 }
@@ -94,7 +96,7 @@ const PLAIN_QUANTITY = /^[1-9]\d{0,2}(?:[mkMGTPE]|[KMGTPE]i)?$/;
 
 function decodeQuantity(value: unknown, position: DecodePosition): string {
   if (typeof value === 'string' && PLAIN_QUANTITY.test(value)) return value;
-  if (typeof value !== 'string' && typeof value !== 'number') {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
     throw position.mismatch(foundName(value), 'resource.Quantity');
   }
   try {

@@ -1,3 +1,5 @@
+import type { Int64 } from '../../../base/json/exact-json.ts';
+
 /**
  * Access to fields of decoded objects for defaulting. The objects come from `decodeTyped`, so a present field has its declared JSON type.
  * At any level a field may be absent.
@@ -56,6 +58,12 @@ export function listOfTextsAt(object: Fields | undefined, field: string): readon
 export function numberAt(object: Fields | undefined, field: string): number | undefined {
   const value = object?.[field];
   return typeof value === 'number' ? value : undefined;
+}
+
+/** A field of the type int64. */
+export function int64At(object: Fields | undefined, field: string): Int64 | undefined {
+  const value = object?.[field];
+  return typeof value === 'number' || typeof value === 'bigint' ? value : undefined;
 }
 
 /** True if a Go pointer would not be nil. */

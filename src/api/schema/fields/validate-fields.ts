@@ -14,7 +14,7 @@ export function validateImmutable(next: unknown, previous: unknown, path: string
 /** Absent numbers are valid. */
 export function validateNonNegative(owner: Fields | undefined, field: string, path: string): FieldError[] {
   const value = owner?.[field];
-  return typeof value === 'number' && value < 0
+  return (typeof value === 'number' || typeof value === 'bigint') && value < 0
     ? [fieldInvalid(`${path}.${field}`, value, 'must be greater than or equal to 0')]
     : [];
 }

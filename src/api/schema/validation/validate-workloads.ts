@@ -5,7 +5,7 @@ import { labelSelectorFromObject, labelSelectorFromSet } from '../../selectors/l
 import type { LabelSelectorObject } from '../../validation/labels.ts';
 import { validateLabelSelector } from '../../validation/labels.ts';
 import type { Fields } from '../fields/defaults-fields.ts';
-import { isEmptyMap, objectAt, objectsAt, textAt } from '../fields/defaults-fields.ts';
+import { int64At, isEmptyMap, objectAt, objectsAt, textAt } from '../fields/defaults-fields.ts';
 import { validateClaimSpec } from './pods/validate-claim-spec.ts';
 import { sameContent, validateImmutable, validateNonNegative } from '../fields/validate-fields.ts';
 import { textsAt, validatePodTemplate } from './pods/validate-pod-spec.ts';
@@ -29,7 +29,7 @@ function validateLastingTemplate(spec: Fields | undefined, owner: string): Field
   if (restartPolicy !== 'Always') {
     errors.push(fieldNotSupported('spec.template.spec.restartPolicy', restartPolicy ?? '', ALWAYS));
   }
-  if (typeof podSpec?.['activeDeadlineSeconds'] === 'number') {
+  if (int64At(podSpec, 'activeDeadlineSeconds') !== undefined) {
     const detail = `activeDeadlineSeconds in ${owner} is not Supported`;
     errors.push(fieldForbidden('spec.template.spec.activeDeadlineSeconds', detail));
   }
@@ -185,9 +185,8 @@ export function validateControllerRevision(revision: Fields): FieldError[] {
   const { data } = revision;
   const errors: FieldError[] = [];
   if (data === undefined || data === null) errors.push(fieldRequired('data', 'data is mandatory'));
-  if (typeof revision['revision'] === 'number' && revision['revision'] < 0) {
-    errors.push(fieldInvalid('revision', revision['revision'], 'must be greater than or equal to 0'));
-  }
+  const number = int64At(revision, 'revision') ?? 0;
+  if (number < 0) errors.push(fieldInvalid('revision', number, 'must be greater than or equal to 0'));
   return errors;
 }
 

@@ -1,3 +1,4 @@
+import type { Int64 } from '../../../base/json/exact-json.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { AdmissionAttributes } from '../chain/attributes.ts';
 
@@ -36,7 +37,7 @@ export interface Toleration {
   key?: string;
   operator?: string;
   effect?: string;
-  tolerationSeconds?: number;
+  tolerationSeconds?: Int64;
 }
 
 /** The fields of a pod spec that admission reads. */
@@ -54,7 +55,7 @@ export interface PodSpec {
   priorityClassName?: string;
   priority?: number;
   preemptionPolicy?: string;
-  activeDeadlineSeconds?: number;
+  activeDeadlineSeconds?: Int64;
   runtimeClassName?: string;
   overhead?: Record<string, string>;
   nodeSelector?: Record<string, string>;

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../../base/json/exact-json.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import type { Status } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
@@ -22,7 +23,7 @@ export async function formatObject(object: KubeObject, representation: Represent
 }
 
 export function formatJson(value: unknown, pretty: boolean): Uint8Array {
-  return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : JSON.stringify(value));
+  return Buffer.from(pretty ? `${stringifyExactJson(value, 2)}\n` : stringifyExactJson(value));
 }
 
 export function answer(status: number, mediaType: MediaType, body: HttpResponse['body']): HttpResponse {

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../../base/json/exact-json.ts';
 import { newTooManyRequests } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
 import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
@@ -138,7 +139,7 @@ function* jsonTable({ head, rows }: TableRows): Generator<Uint8Array> {
   let separator = '';
   for (const row of rows) {
     writer.text(separator);
-    writer.bytes(Buffer.from(JSON.stringify(row)));
+    writer.bytes(Buffer.from(stringifyExactJson(row)));
     separator = ',';
     yield* writer.taken();
   }

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../../base/json/exact-json.ts';
 import {
   encodePartialObjectMetadataEnvelope,
   encodeWatchFrame,
@@ -69,13 +70,13 @@ function jsonEncoder(scope: ResourceScope, { representation, version }: Form): W
     representation === 'full' ? type : { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}` };
   if (representation === 'metadata') {
     const encode: EncodeEvent = (event) =>
-      jsonFrame(event.type, JSON.stringify(partialObjectMetadata(served(event), version)));
+      jsonFrame(event.type, stringifyExactJson(partialObjectMetadata(served(event), version)));
     return { ...sharing(`json ${metadataName(scope)} ${version}`, encode), ...tail };
   }
   if (resource.servesStoredBytes) {
     return { shared: 'json', batch: (batch) => batch.frame('json'), event: (event) => event.frame('json'), ...tail };
   }
-  const encode: EncodeEvent = (event) => jsonFrame(event.type, JSON.stringify(served(event).object()));
+  const encode: EncodeEvent = (event) => jsonFrame(event.type, stringifyExactJson(served(event).object()));
   return { ...sharing(`json ${type.apiVersion}`, encode), ...tail };
 }
 
@@ -132,7 +133,7 @@ async function tableEncoder(scope: ResourceScope): Promise<WatchEncoder> {
   const tables = await watchTablesFor(scope);
   const served = servedOf(resource);
   const frame = (type: string, object: KubeObject): Uint8Array =>
-    jsonFrame(type, JSON.stringify(tables.next(object, clock.now())));
+    jsonFrame(type, stringifyExactJson(tables.next(object, clock.now())));
   const event: EncodeEvent = (changed) => frame(changed.type, served(changed).object());
   return {
     batch: (batch) => Buffer.concat(batch.events.map(event)),

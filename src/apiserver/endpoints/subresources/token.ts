@@ -1,3 +1,4 @@
+import type { Int64 } from '../../../base/json/exact-json.ts';
 import { fieldInvalid } from '../../../api/field-error.ts';
 import { typeNameOf } from '../../../api/kinds/type-table.ts';
 import { formatGroupVersionKind, parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
@@ -36,7 +37,7 @@ interface BoundObjectReference {
 }
 
 interface TokenRequest extends KubeObject {
-  spec?: { audiences?: string[]; expirationSeconds?: number; boundObjectRef?: BoundObjectReference | null };
+  spec?: { audiences?: string[]; expirationSeconds?: Int64; boundObjectRef?: BoundObjectReference | null };
 }
 
 interface Pod extends KubeObject {
@@ -83,8 +84,14 @@ async function issue(scope: ResourceScope, tokens: ServiceAccountTokens): Promis
     context: writeContext(scope, options.dryRun),
   });
   const binding = await bindingOf(scope, request.spec.boundObjectRef ?? undefined);
-  const token = tokens.issue({ namespace, account: { name, uid }, binding, audiences, expirationSeconds });
-  const status = { token, expirationTimestamp: formatTime(now + expirationSeconds * 1000) };
+  const token = tokens.issue({
+    namespace,
+    account: { name, uid },
+    binding,
+    audiences,
+    expirationSeconds: Number(expirationSeconds),
+  });
+  const status = { token, expirationTimestamp: formatTime(now + Number(expirationSeconds) * 1000) };
   const { kind, apiVersion, metadata, spec: asked } = request;
   return writeObject(
     scope,
@@ -109,7 +116,7 @@ function requireSame(
   throw newInvalid(KIND, account, [fieldInvalid(`metadata.${field}`, value, detail)]);
 }
 
-function validateExpiration(seconds: number): void {
+function validateExpiration(seconds: Int64): void {
   const problem =
     seconds < MIN_SECONDS
       ? 'may not specify a duration less than 10 minutes'

@@ -1,3 +1,5 @@
+import { parseExactJson } from '../../../base/json/exact-json.ts';
+import type { Int64 } from '../../../base/json/exact-json.ts';
 import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 
 /**
@@ -147,7 +149,7 @@ function readFilter(reader: Reader): Filter {
   if (quoted !== undefined) return { path, operator, literal: quoted };
   const literal = reader.match(LITERAL);
   if (literal === undefined) throw reader.error();
-  return { path, operator, literal: JSON.parse(literal) as Filter['literal'] };
+  return { path, operator, literal: parseExactJson(literal) as Filter['literal'] };
 }
 
 function readQuoted(reader: Reader): string | undefined {
@@ -208,7 +210,11 @@ function holds(filter: Filter, item: unknown): boolean {
   }
 }
 
+function isNumber(value: unknown): value is Int64 {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 function isLess(left: unknown, right: unknown): boolean {
-  if (typeof left === 'number' && typeof right === 'number') return left < right;
+  if (isNumber(left) && isNumber(right)) return left < right;
   return typeof left === 'string' && typeof right === 'string' && left < right;
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../api/codec/json/json-value.ts';
+import type { Int64 } from '../../../base/json/exact-json.ts';
 
 /**
  * Reads fields of objects whose type is known only by kind. A printer must show a row for any stored object, so a field that is missing or
@@ -25,6 +26,12 @@ export function textAt(value: unknown, ...path: readonly Step[]): string {
 export function numberAt(value: unknown, ...path: readonly Step[]): number {
   const found = at(value, ...path);
   return typeof found === 'number' ? found : 0;
+}
+
+/** A field of the type int64. */
+export function int64At(value: unknown, ...path: readonly Step[]): Int64 {
+  const found = at(value, ...path);
+  return typeof found === 'bigint' ? found : numberAt(value, ...path);
 }
 
 export function booleanAt(value: unknown, ...path: readonly Step[]): boolean {

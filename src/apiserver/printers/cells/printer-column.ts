@@ -1,9 +1,10 @@
+import type { Int64 } from '../../../base/json/exact-json.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { humanAge } from '../../../api/meta/duration.ts';
 import { parseTime } from '../../../api/meta/time.ts';
 
 /** The value of a table cell; `null` if it is missing. */
-export type Cell = string | number | boolean | null;
+export type Cell = string | Int64 | boolean | null;
 
 /** `columnDefinitions[]` of a `meta.k8s.io` Table. */
 export interface TableColumnDefinition {

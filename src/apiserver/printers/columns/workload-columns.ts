@@ -8,7 +8,7 @@ import {
   selectorNotation,
   selectorText,
 } from '../cells/cell-text.ts';
-import { at, listAt, mapAt, numberAt } from '../cells/object-fields.ts';
+import { at, listAt, mapAt, numberAt, int64At } from '../cells/object-fields.ts';
 import type { PrinterColumn } from '../cells/printer-column.ts';
 import { ageColumn, column, integerColumn, nameColumn, wideColumn } from '../cells/printer-column.ts';
 
@@ -103,7 +103,7 @@ export const daemonSetColumns: readonly PrinterColumn[] = [
 export const controllerRevisionColumns: readonly PrinterColumn[] = [
   nameColumn(),
   column('Controller', 'Object that controls the revision.', controllerCell),
-  column('Revision', 'Number of the revision.', (object) => numberAt(object, 'revision')),
+  column('Revision', 'Number of the revision.', (object) => int64At(object, 'revision')),
   ageColumn,
 ];
 

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../../base/json/exact-json.ts';
 import {
   encodePartialObjectMetadataEnvelope,
   type KeptText,
@@ -66,7 +67,7 @@ export class TransientObject implements ServedObject {
   }
 
   json(): Uint8Array {
-    return (this.#json ??= Buffer.from(JSON.stringify(this.#object)));
+    return (this.#json ??= Buffer.from(stringifyExactJson(this.#object)));
   }
 
   writeJson(sink: JsonSink, skip: number): void {
@@ -74,7 +75,7 @@ export class TransientObject implements ServedObject {
   }
 
   writeMetadataJson(sink: JsonSink): void {
-    sink.bytes(Buffer.from(JSON.stringify(this.metadata())));
+    sink.bytes(Buffer.from(stringifyExactJson(this.metadata())));
   }
 
   metadataText(): undefined {
@@ -137,7 +138,7 @@ export class ConvertedObject implements ServedObject {
   }
 
   json(): Uint8Array {
-    return (this.#json ??= Buffer.from(JSON.stringify(this.object())));
+    return (this.#json ??= Buffer.from(stringifyExactJson(this.object())));
   }
 
   writeJson(sink: JsonSink, skip: number): void {
@@ -146,7 +147,7 @@ export class ConvertedObject implements ServedObject {
 
   writeMetadataJson(sink: JsonSink): void {
     if (this.#conversion.keepsMetadata) this.source.writeMetadataJson(sink);
-    else sink.bytes(Buffer.from(JSON.stringify(this.metadata())));
+    else sink.bytes(Buffer.from(stringifyExactJson(this.metadata())));
   }
 
   metadataText(): MetadataText | undefined {

@@ -1,3 +1,4 @@
+import type { Int64 } from '../../../base/json/exact-json.ts';
 import { append } from '../../../base/collections/append.ts';
 import { fieldForbidden, fieldInvalid, type FieldError } from '../../../api/field-error.ts';
 import { deepEqual } from '../../../base/collections/deep-equal.ts';
@@ -11,8 +12,8 @@ export interface ChangingSpec extends Fields {
   initContainers?: Fields[];
   tolerations?: Fields[];
   schedulingGates?: { name?: string }[];
-  terminationGracePeriodSeconds?: number;
-  activeDeadlineSeconds?: number;
+  terminationGracePeriodSeconds?: Int64;
+  activeDeadlineSeconds?: Int64;
   nodeSelector?: Record<string, string>;
   affinity?: { nodeAffinity?: NodeAffinity } & Fields;
 }

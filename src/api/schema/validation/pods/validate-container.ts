@@ -1,9 +1,10 @@
+import type { Int64 } from '../../../../base/json/exact-json.ts';
 import { append } from '../../../../base/collections/append.ts';
 import type { FieldError } from '../../../field-error.ts';
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotFound, fieldRequired } from '../../../field-error.ts';
 import { isDns1123Label } from '../../../validation/names.ts';
 import type { Fields } from '../../fields/defaults-fields.ts';
-import { isEmptyMap, isGiven, numberAt, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
+import { isEmptyMap, isGiven, int64At, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
 import { validateContainerPorts, validateHostPorts } from './validate-container-ports.ts';
 import { validateEnvironment } from './validate-env.ts';
 import { invalidFor } from '../../fields/validate-fields.ts';
@@ -51,8 +52,8 @@ export function validateContainers(pod: ContainerSurroundings): FieldError[] {
   return errors;
 }
 
-function graceOf(spec: Fields): number | undefined {
-  return numberAt(spec, 'terminationGracePeriodSeconds');
+function graceOf(spec: Fields): Int64 | undefined {
+  return int64At(spec, 'terminationGracePeriodSeconds');
 }
 
 /** Checks common to all types of containers. */
@@ -79,7 +80,7 @@ function validateUnique(container: Fields, names: Set<string>, path: string): Fi
 }
 
 /** An init container that finishes before the others start has no probes. */
-function validateInitHandlers(container: Fields, path: string, grace: number | undefined): FieldError[] {
+function validateInitHandlers(container: Fields, path: string, grace: Int64 | undefined): FieldError[] {
   if (container['restartPolicy'] === 'Always') return validateHandlers(container, path, grace);
   return HANDLERS.filter((field) => isGiven(container, field)).map((field) =>
     fieldForbidden(`${path}.${field}`, 'may not be set for init containers without restartPolicy=Always'),

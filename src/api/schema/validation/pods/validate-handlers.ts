@@ -1,9 +1,10 @@
+import type { Int64 } from '../../../../base/json/exact-json.ts';
 import { append } from '../../../../base/collections/append.ts';
 import type { FieldError } from '../../../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../../../field-error.ts';
 import { isHttpHeaderName } from '../../../validation/value-forms.ts';
 import type { Fields } from '../../fields/defaults-fields.ts';
-import { isGiven, numberAt, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
+import { isGiven, int64At, numberAt, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
 import { validatePortOrName } from './validate-container-ports.ts';
 import { invalidFor, validateNonNegative } from '../../fields/validate-fields.ts';
 
@@ -22,7 +23,7 @@ const PROBE_NUMBERS = [
 export const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 /** `lifecycle` and the probes of one container. `grace` is the termination grace period in seconds. */
-export function validateHandlers(container: Fields, path: string, grace: number | undefined): FieldError[] {
+export function validateHandlers(container: Fields, path: string, grace: Int64 | undefined): FieldError[] {
   const lifecycle = objectAt(container, 'lifecycle');
   const errors = lifecycle === undefined ? [] : validateLifecycle(lifecycle, `${path}.lifecycle`, grace);
   for (const field of PROBES) {
@@ -32,7 +33,7 @@ export function validateHandlers(container: Fields, path: string, grace: number 
   return errors;
 }
 
-function validateLifecycle(lifecycle: Fields, path: string, grace: number | undefined): FieldError[] {
+function validateLifecycle(lifecycle: Fields, path: string, grace: Int64 | undefined): FieldError[] {
   const errors: FieldError[] = [];
   for (const moment of ['postStart', 'preStop']) {
     const handler = objectAt(lifecycle, moment);
@@ -45,7 +46,7 @@ function validateLifecycle(lifecycle: Fields, path: string, grace: number | unde
 function validateProbe(probe: Fields, path: string, isReadiness: boolean): FieldError[] {
   const errors = validateHandler(probe, PROBE_HANDLERS, { path, grace: undefined });
   for (const field of PROBE_NUMBERS) append(errors, validateNonNegative(probe, field, path));
-  const grace = numberAt(probe, 'terminationGracePeriodSeconds');
+  const grace = int64At(probe, 'terminationGracePeriodSeconds');
   if (grace !== undefined) {
     const at = `${path}.terminationGracePeriodSeconds`;
     if (grace <= 0) errors.push(fieldInvalid(at, grace, 'must be greater than 0'));
@@ -59,7 +60,7 @@ function validateProbe(probe: Fields, path: string, isReadiness: boolean): Field
 
 interface HandlerPlace {
   readonly path: string;
-  readonly grace: number | undefined;
+  readonly grace: Int64 | undefined;
 }
 
 function validateHandler(handler: Fields, types: readonly string[], place: HandlerPlace): FieldError[] {
@@ -79,7 +80,7 @@ function validateAction(type: string, action: Fields, { path, grace }: HandlerPl
     const command = action['command'];
     return Array.isArray(command) && command.length > 0 ? [] : [fieldRequired(`${at}.command`)];
   }
-  if (type === 'sleep') return validateSleep(numberAt(action, 'seconds') ?? 0, at, grace);
+  if (type === 'sleep') return validateSleep(int64At(action, 'seconds') ?? 0, at, grace);
   const errors = validatePortOrName(action['port'], `${at}.port`);
   if (type === 'httpGet' && isGiven(action, 'httpHeaders')) append(errors, validateHeaders(action, at));
   return errors;
@@ -92,7 +93,7 @@ function validateHeaders(action: Fields, path: string): FieldError[] {
   });
 }
 
-function validateSleep(seconds: number, path: string, grace: number | undefined): FieldError[] {
+function validateSleep(seconds: Int64, path: string, grace: Int64 | undefined): FieldError[] {
   if (grace === undefined || (seconds >= 0 && seconds <= grace)) return [];
   return [fieldInvalid(path, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${grace})`)];
 }

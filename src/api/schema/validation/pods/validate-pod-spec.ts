@@ -10,7 +10,7 @@ import {
 import { validateAnnotations, validateLabels } from '../../../validation/labels.ts';
 import { isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../../../validation/names.ts';
 import type { Fields } from '../../fields/defaults-fields.ts';
-import { isGiven, numberAt, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
+import { isGiven, int64At, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
 import { validateAffinity } from './validate-affinity.ts';
 import { validateContainers, validateImageSpaces } from './validate-container.ts';
 import { validateHostNetwork } from './validate-container-ports.ts';
@@ -114,7 +114,7 @@ function validatePodSpec(spec: Fields | undefined, path: string, of: 'pod' | 'te
 }
 
 function validateDeadline(spec: Fields, path: string): FieldError[] {
-  const deadline = numberAt(spec, 'activeDeadlineSeconds');
+  const deadline = int64At(spec, 'activeDeadlineSeconds');
   if (deadline === undefined || (deadline >= 1 && deadline <= MAX_SECONDS)) return [];
   return [fieldInvalid(`${path}.activeDeadlineSeconds`, deadline, outsideRange(1, MAX_SECONDS))];
 }

@@ -2,7 +2,7 @@ import { append } from '../../../../base/collections/append.ts';
 import type { FieldError } from '../../../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired } from '../../../field-error.ts';
 import type { Fields } from '../../fields/defaults-fields.ts';
-import { isGiven, numberAt, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
+import { isGiven, int64At, numberAt, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
 import { validateResourceReference } from './validate-env.ts';
 import { validateFieldReference } from './validate-field-reference.ts';
 import { validateKeyToPath } from './validate-key-to-path.ts';
@@ -86,7 +86,7 @@ function conflictOf(file: string, shown: string, { files, volume }: ProjectionPl
 }
 
 function validateToken(token: Fields, path: string, volume: string): FieldError[] {
-  const seconds = numberAt(token, 'expirationSeconds') ?? 0;
+  const seconds = int64At(token, 'expirationSeconds') ?? 0;
   const file = textAt(token, 'path');
   const errors: FieldError[] = [];
   if (seconds < MIN_TOKEN_SECONDS) {

@@ -1,8 +1,9 @@
+import type { Int64 } from '../../../../base/json/exact-json.ts';
 import { append } from '../../../../base/collections/append.ts';
 import type { FieldError } from '../../../field-error.ts';
 import { fieldDuplicate, fieldInvalid, fieldRequired } from '../../../field-error.ts';
 import type { Fields } from '../../fields/defaults-fields.ts';
-import { isGiven, listOfTextsAt, numberAt, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
+import { isGiven, listOfTextsAt, int64At, objectAt, objectsAt, textAt } from '../../fields/defaults-fields.ts';
 import { outsideRange } from '../../fields/validate-fields.ts';
 import { validateRelativePath } from './validate-paths.ts';
 
@@ -50,10 +51,10 @@ export function validateContainerSecurity(container: Fields, path: string, hostU
 }
 
 function validateIds(context: Fields, fields: readonly string[], path: string): FieldError[] {
-  return fields.flatMap((field) => validateId(numberAt(context, field), `${path}.${field}`));
+  return fields.flatMap((field) => validateId(int64At(context, field), `${path}.${field}`));
 }
 
-function validateId(id: number | undefined, path: string): FieldError[] {
+function validateId(id: Int64 | undefined, path: string): FieldError[] {
   if (id === undefined || (id >= 0 && id <= MAX_ID)) return [];
   return [fieldInvalid(path, id, outsideRange(0, MAX_ID))];
 }
@@ -61,7 +62,7 @@ function validateId(id: number | undefined, path: string): FieldError[] {
 function validateGroups(context: Fields, path: string): FieldError[] {
   const groups = context['supplementalGroups'];
   if (!Array.isArray(groups)) return [];
-  return (groups as unknown[]).flatMap((id, index) => validateId(Number(id), `${path}[${index}]`));
+  return (groups as Int64[]).flatMap((id, index) => validateId(id, `${path}[${index}]`));
 }
 
 function validateSysctls(context: Fields, path: string): FieldError[] {
