@@ -327,6 +327,15 @@ const podRows: readonly PodRow[] = [
     want: { outcome: 'update', reason: 'gracePeriodStarted', meta: shuttingDown(30, 30) },
   },
   {
+    rule: 'API-311 a period that a Go duration cannot hold wraps, and the deletion stays possible',
+    shape: { terminationGracePeriodSeconds: 9223372036854775807n },
+    want: {
+      outcome: 'update',
+      reason: 'gracePeriodStarted',
+      meta: { ...shuttingDown(0, Number.MAX_SAFE_INTEGER), deletionTimestamp: at(0) },
+    },
+  },
+  {
     rule: 'API-310 the option wins over the spec',
     options: { gracePeriodSeconds: 5 },
     want: { outcome: 'update', reason: 'gracePeriodStarted', meta: shuttingDown(5, 5) },

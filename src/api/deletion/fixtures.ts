@@ -1,3 +1,4 @@
+import type { Int64 } from '../../base/json/exact-json.ts';
 import type { ResourceInfo } from '../kinds/resource-info.ts';
 import type { KubeObject, ObjectMeta } from '../meta/object-meta.ts';
 
@@ -52,7 +53,7 @@ export function thing(metadata: Partial<ObjectMeta> = {}): KubeObject {
 
 export interface PodShape {
   readonly nodeName?: string;
-  readonly terminationGracePeriodSeconds?: number;
+  readonly terminationGracePeriodSeconds?: Int64;
   readonly phase?: string;
 }
 

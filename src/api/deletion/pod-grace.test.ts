@@ -12,6 +12,7 @@ describe('podGrace', () => {
     ['failed', { phase: 'Failed' }, 7, 0],
     ['pending on a node', { phase: 'Pending' }, undefined, 30],
     ['negative in the spec', { terminationGracePeriodSeconds: -3 }, undefined, 1],
+    ['a long integer', { terminationGracePeriodSeconds: 9223372036854775807n }, undefined, 2 ** 63],
   ])('API-310 LIFE-501 %s', (_, shape, requested, want) => {
     expect(podGrace(pod(shape), requested)).toBe(want);
   });

@@ -50,6 +50,8 @@ describe('a CronJob', () => {
     const late = plan(cronJob({ startingDeadlineSeconds: 10 }), START + 5 * MINUTE + 11_000);
     expect(late.create).toBeUndefined();
     expect(plan(cronJob({ startingDeadlineSeconds: 10 }), START + 5 * MINUTE + 9000).create).toBeDefined();
+    const ever = cronJob({ startingDeadlineSeconds: 9223372036854775807n });
+    expect(plan(ever, START + 5 * MINUTE + 9000).create).toBeDefined();
   });
 
   it('LIFE-401 forgets the finished Jobs that started first', () => {

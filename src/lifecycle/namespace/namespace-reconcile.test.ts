@@ -182,7 +182,10 @@ describe('nextConditions', () => {
 });
 
 describe('podEstimateSeconds (LIFE-441)', () => {
-  const pod = (phase: string, terminationGracePeriodSeconds: number) => ({ phase, terminationGracePeriodSeconds });
+  const pod = (phase: string, terminationGracePeriodSeconds: number | bigint) => ({
+    phase,
+    terminationGracePeriodSeconds,
+  });
   it.each([
     { name: 'no pods', pods: [], since: 0, seconds: 0 },
     {
@@ -191,6 +194,7 @@ describe('podEstimateSeconds (LIFE-441)', () => {
       since: 10,
       seconds: 60,
     },
+    { name: 'a long integer', pods: [pod('Running', 2n ** 60n)], since: 10, seconds: 2 ** 60 },
     { name: 'that time has passed', pods: [pod('Running', 30)], since: 31, seconds: 0 },
   ])('$name', ({ pods: list, since, seconds }) => {
     expect(podEstimateSeconds(list, since)).toBe(seconds);

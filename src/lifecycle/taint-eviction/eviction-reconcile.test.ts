@@ -32,6 +32,8 @@ describe('LIFE-182 a pod on a tainted node', () => {
 
   it('leaves at once with a time of 0 or less, and is left alone on its way out', () => {
     expect(decide([{ operator: 'Exists', tolerationSeconds: -1 }], [taint('a')]).verdict).toBe('evict');
+    const least = -9223372036854775808n;
+    expect(decide([{ operator: 'Exists', tolerationSeconds: least }], [taint('a')]).verdict).toBe('evict');
     expect(decide([], [taint('a')], { metadata: { deletionTimestamp: 'x' } })).toEqual({
       verdict: 'stay',
       reason: 'terminating',
