@@ -88,7 +88,8 @@ function holdsLongDigits(text: string): boolean {
   return false;
 }
 
-const INTEGER_AT = /-?\d{16,}(?![\d.eE])/y;
+/** No integer of 64 bits has more than 19 digits, and a conversion of millions of digits to a bigint takes long. */
+const INTEGER_AT = /-?\d{16,19}(?![\d.eE])/y;
 
 /** True if a number outside strings is a bigint. */
 function holdsLongInteger(text: string): boolean {
@@ -111,7 +112,7 @@ function isDigit(code: number): boolean {
 }
 
 const LITERAL = /[^\s,\]}]+/y;
-const INTEGER = /^-?\d{16,}$/;
+const INTEGER = /^-?\d{16,19}$/;
 
 /** Reads a text that `JSON.parse` has accepted. */
 class ExactReader {

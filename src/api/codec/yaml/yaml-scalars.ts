@@ -21,6 +21,8 @@ function readInteger(text: string): Int64 {
   const magnitude = digits.replace(/^[-+]/, '');
   // A leading zero means octal, but `BigInt` would read the digits as decimal.
   const octal = /^0[0-7]+$/.test(magnitude);
+  // Longer than any integer of 64 bits in any base; a conversion of millions of digits to a bigint takes long.
+  if (magnitude.length > 66) return (octal ? Number.parseInt(magnitude, 8) : Number(magnitude)) * (negative ? -1 : 1);
   const value = octal ? BigInt(`0o${magnitude}`) : BigInt(magnitude.toLowerCase());
   return integerValue(negative ? -value : value);
 }
