@@ -262,7 +262,11 @@ describe('startCluster', () => {
   });
 
   it('has the controllers and the version of kubegc up', () => {
-    const without = new Set(['serviceaccount-token-controller', 'storageversion-garbage-collector-controller']);
+    const without = new Set([
+      'serviceaccount-token-controller',
+      'podcertificaterequest-cleaner-controller',
+      'storageversion-garbage-collector-controller',
+    ]);
     const offered = Object.keys(knownControllers).filter((name) => !without.has(name));
     expect([...controllerNames].toSorted()).toEqual(offered.toSorted());
     expect(KUBERNETES_VERSION).toBe(kubernetesVersion);
