@@ -206,16 +206,17 @@ async function requestsSoFar(load: Load): Promise<number> {
 
 /** Processor time of the server while nothing changes, against the same server after its start; requests are counted too. */
 async function quiet(load: Load, server: ServerProcess, seconds: number): Promise<BenchResult[]> {
-  // Back-offs and the last status writes of what went before.
-  await pause(seconds * 500);
-  const [cpu, requests] = [server.cpuMicros, await requestsSoFar(load)];
+  // Back-offs, the last writes of what went before, and the collections of memory after them.
+  await pause(seconds * 2000);
+  const requests = await requestsSoFar(load);
+  const cpu = server.cpuMicros;
   await pause(seconds * 1000);
   const percent = (server.cpuMicros - cpu) / 10_000 / seconds;
   // The second reading counts the first.
   const made = (await requestsSoFar(load)) - requests - 1;
   const fresh = new ServerProcess();
   await fresh.ready;
-  await pause(seconds * 500);
+  await pause(seconds * 2000);
   const before = fresh.cpuMicros;
   await pause(seconds * 1000);
   const baseline = (fresh.cpuMicros - before) / 10_000 / seconds;
