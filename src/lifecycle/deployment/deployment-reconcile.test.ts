@@ -58,10 +58,16 @@ const replicaSet = (
 const plan = (
   subject: Deployment,
   all: readonly ReplicaSet[],
-  podsRemain = false,
+  podsRemain: boolean | ((old: readonly ReplicaSet[]) => boolean) = false,
   cleanUpDuringRollout = false,
 ): DeploymentPlan =>
-  planDeployment({ deployment: subject, all, podsRemain: () => podsRemain, cleanUpDuringRollout, now: NOW });
+  planDeployment({
+    deployment: subject,
+    all,
+    podsRemain: typeof podsRemain === 'boolean' ? () => podsRemain : podsRemain,
+    cleanUpDuringRollout,
+    now: NOW,
+  });
 /** `create web-… 2`, `update old 3`. */
 const lines = ({ actions }: DeploymentPlan): string[] =>
   actions.map(({ verb, replicaSet: { metadata, spec } }) =>
@@ -194,15 +200,17 @@ describe('the history of revisions', () => {
     expect(lines(plan(unlimited, [...old, current]))).toEqual([]);
   });
 
-  it('LIFE-315 is also cleaned while the rollout is stuck, by option', () => {
+  it('LIFE-315 LIFE-308 is also cleaned while the rollout is stuck, by option, but for what still has pods', () => {
     const old = [1, 2, 3, 4].map((revision) => replicaSet(`old${revision}`, { revision }));
     const busy = { ...old[0]!, status: { replicas: 1, observedGeneration: 1 } };
     const sets = [busy, ...old.slice(1), { ...current, status: { replicas: 4, observedGeneration: 1 } }];
     expect(lines(plan(deployment(), sets, false, true))).toEqual(['delete old2 0', 'delete old3 0']);
     expect(lines(plan(deployment(), sets))).toEqual([]);
     const recreate = deployment({ strategy: { type: 'Recreate' } });
-    expect(lines(plan(recreate, sets.slice(1), true, true))).toEqual(['delete old2 0', 'delete old3 0']);
-    expect(lines(plan(recreate, sets.slice(1), true))).toEqual([]);
+    // The pods of old2 terminate.
+    const podsRemain = (each: readonly ReplicaSet[]) => each.some(({ metadata }) => metadata?.name === 'old2');
+    expect(lines(plan(recreate, sets.slice(1), podsRemain, true))).toEqual(['delete old3 0']);
+    expect(lines(plan(recreate, sets.slice(1), podsRemain))).toEqual([]);
   });
 
   it('LIFE-309 leaves a ReplicaSet alone that is being deleted', () => {

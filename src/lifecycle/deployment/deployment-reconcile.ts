@@ -128,7 +128,11 @@ class Planner {
     for (const replicaSet of running) this.#resize({ replicaSet, replicas: 0 });
     if (running.length > 0) return this.#rollout('scale down');
     if (this.#old.some(({ status }) => (status?.replicas ?? 0) > 0) || podsRemain(this.#old)) {
-      return this.#rollout('wait for old pods', this.#historyWhileStuck());
+      // A ReplicaSet whose pods terminate has no replicas, but without it nobody would wait for them.
+      return this.#rollout(
+        'wait for old pods',
+        this.#historyWhileStuck().filter((each) => !podsRemain([each])),
+      );
     }
     const newOne = this.#newOne;
     if (newOne === undefined) {
