@@ -247,6 +247,41 @@ describe('group versions that can not be read', () => {
   });
 });
 
+describe('with a long period', () => {
+  const HOUR = 3_600_000;
+  const reads = () => rig.recorder.discoveries.filter(({ path }) => path === '/apis').length;
+
+  it('COL-016 discovery is read once in it if everything could be read', async () => {
+    await rig.startCollector({ syncPeriodMs: HOUR });
+    await rig.advance(HOUR - 1);
+    expect(reads()).toBe(1);
+    await rig.advance(1);
+    expect(reads()).toBe(2);
+  });
+
+  it.each([
+    ['a group version', /^\/apis\/example.com\/v1$/],
+    ['the APIServices', /\/apiservices\?limit/],
+  ])('COL-019 it is read again after half a minute while %s can not be read', async (_, target) => {
+    await rig.stop();
+    rig = await Rig.start({ serve: 'all' });
+    rig.serve(widget);
+    rig.faults.on({ target: /^\/apis?$/ }, (request, next) =>
+      next({ ...request, headers: { ...request.headers, accept: 'application/json' } }),
+    );
+    rig.faults.on({ target }, refuse(503, 'ServiceUnavailable'));
+    await rig.startCollector({ syncPeriodMs: HOUR });
+    await rig.advance(60_000);
+    const before = reads();
+    expect(before).toBeGreaterThan(1);
+    rig.faults.clear();
+    await rig.advance(31_000);
+    expect(watched()).toContain('/apis/example.com/v1/widgets');
+    await rig.advance(HOUR / 2);
+    expect(reads()).toBe(before + 1);
+  });
+});
+
 describe('a version that can not be read while another one can', () => {
   const autoscaler: TestKind = {
     kind: 'HorizontalPodAutoscaler',

@@ -56,7 +56,7 @@ const DISCOVERY_EMPTY = 'discovery found no resource; the monitors stay as they 
 const DISCOVERY_PARTIAL = 'discovery failed for some group versions';
 const DISCOVERY_TROUBLE = [DISCOVERY_FAILED, DISCOVERY_EMPTY, DISCOVERY_PARTIAL];
 
-/** A pass that failed is repeated sooner than after a period, and at least every half minute. */
+/** A pass that failed is repeated sooner than after a period, and at least every half minute, as is one that could not read everything. */
 const RETRY = { baseMs: 500, factor: 2, jitter: 0.2 };
 const MAX_RETRY_MS = 30_000;
 
@@ -64,6 +64,7 @@ const MAX_RETRY_MS = 30_000;
 export class ResourceSync {
   readonly #options: ResourceSyncOptions;
   readonly #retry: Backoff;
+  readonly #incompleteMs: number;
   /** Stopped monitors whose objects other monitors show now, while not all of those have been synced. */
   readonly #superseded: StoppedMonitor[] = [];
   #resources: readonly DiscoveredResource[] = [];
@@ -83,7 +84,8 @@ export class ResourceSync {
   constructor(options: ResourceSyncOptions) {
     this.#options = options;
     const { random, periodMs } = options;
-    this.#retry = exponentialBackoff({ ...RETRY, capMs: Math.min(periodMs, MAX_RETRY_MS), random });
+    this.#incompleteMs = Math.min(periodMs, MAX_RETRY_MS);
+    this.#retry = exponentialBackoff({ ...RETRY, capMs: this.#incompleteMs, random });
   }
 
   /** Served resources that are not monitored only because the configuration ignores them (COL-202). */
@@ -113,12 +115,14 @@ export class ResourceSync {
         this.#plan.began(clock.monotonic());
         const outcome = await this.#pass(signal);
         // This comes after the start of the monitors, so that an APIServices list that hangs delays none of them.
-        if (outcome === 'done') await this.#readLocalApiVersions(signal);
+        const isListed = outcome === 'failed' || (await this.#readLocalApiVersions(signal));
         const now = clock.monotonic();
-        if (outcome === 'done') {
+        if (outcome === 'failed') this.#passAt(now + this.#retry.next());
+        else {
           this.#retry.reset();
-          this.#passAt(Math.min(now + periodMs, this.#plan.succeeded(now)));
-        } else this.#passAt(now + this.#retry.next());
+          const isWhole = outcome === 'done' && isListed;
+          this.#passAt(Math.min(now + (isWhole ? periodMs : this.#incompleteMs), this.#plan.succeeded(now)));
+        }
         await this.#untilNextPass(signal);
       }
     } finally {
@@ -153,7 +157,8 @@ export class ResourceSync {
     });
   }
 
-  async #pass(signal: AbortSignal): Promise<'done' | 'failed'> {
+  /** `incomplete`: some group versions could not be read, or some monitors could not be started. */
+  async #pass(signal: AbortSignal): Promise<'done' | 'incomplete' | 'failed'> {
     const { kinds, monitors, ignored, syncErrors, logger, onChanged, onDiscovered } = this.#options;
     const readAt = this.#options.clock.monotonic();
     const discovered = await this.#discover(signal);
@@ -182,12 +187,13 @@ export class ResourceSync {
     const waitable = wanted.filter((resource) => configurationEffect(resource) !== 'discovery');
     const woken = monitors.wake(waitable, this.#plan.expectsChange ? 'anew' : 'asBefore');
     if (woken > 0) logger.debug('woke monitors of resources that discovery offers', { monitors: woken });
-    if (added + restarted === 0 && removed.length === 0) return 'done';
+    const outcome = failed.size + unstarted.length === 0 ? 'done' : 'incomplete';
+    if (added + restarted === 0 && removed.length === 0) return outcome;
     append(this.#superseded, removed);
     this.#settleSuperseded();
     if (added + restarted > 0) this.#expectSync();
     onChanged();
-    return 'done';
+    return outcome;
   }
 
   /** Reports all resources that could not be watched in one line (COL-022). The others are watched, and the next pass tries these again. */
@@ -234,14 +240,17 @@ export class ResourceSync {
     if (wasTold.includes(true)) this.#options.logger.info('discovery is complete again');
   }
 
-  async #readLocalApiVersions(signal: AbortSignal): Promise<void> {
+  /** Returns whether the APIServices could be listed. */
+  async #readLocalApiVersions(signal: AbortSignal): Promise<boolean> {
     const { client, logger } = this.#options;
     const gvr = this.#resources.find(({ group, resource }) => `${group}/${resource}` === API_SERVICES);
     try {
       this.#localApiVersions = gvr === undefined ? new Set() : await listLocalApiVersions({ client, signal }, gvr);
+      return true;
     } catch (error) {
       this.#localApiVersions = new Set();
       logger.debug('APIServices could not be listed', { error: messageOf(error) });
+      return false;
     }
   }
 
