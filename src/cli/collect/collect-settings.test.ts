@@ -150,6 +150,14 @@ describe('collectSettings', () => {
       { podGcMaxTerminatedPerNamespace: '5', podGcTerminatedTtl: '0' },
       '--pod-gc-max-terminated-per-namespace does nothing without pod-garbage-collector-controller',
     ],
+    [
+      { pvcProtectionIgnoreFinishedPods: true },
+      '--pvc-protection-ignore-finished-pods does nothing without persistentvolumeclaim-protection-controller',
+    ],
+    [
+      { deploymentCleanupDuringRollout: true },
+      '--deployment-cleanup-during-rollout does nothing without deployment-controller',
+    ],
     [{ podGcTerminatedTtl: '1h' }, '--pod-gc-terminated-ttl does nothing without pod-garbage-collector-controller'],
     [{ concurrentGcSyncs: '0' }, 'invalid --concurrent-gc-syncs "0"'],
     [{ concurrentGcSyncs: '1001' }, 'invalid --concurrent-gc-syncs "1001"'],

@@ -163,6 +163,16 @@ const ADDITIONS: readonly (readonly [
     'pod-garbage-collector-controller',
     ({ podGc = {} }) => (podGc.maxTerminatedPerNamespace ?? 0) > 0,
   ],
+  [
+    '--pvc-protection-ignore-finished-pods',
+    'persistentvolumeclaim-protection-controller',
+    ({ claimProtection = {} }) => claimProtection.ignoreFinishedPods === true,
+  ],
+  [
+    '--deployment-cleanup-during-rollout',
+    'deployment-controller',
+    ({ deploymentCleanUpDuringRollout = false }) => deploymentCleanUpDuringRollout,
+  ],
   ['--pod-gc-terminated-ttl', 'pod-garbage-collector-controller', ({ podGc = {} }) => (podGc.terminatedTtlMs ?? 0) > 0],
 ];
 
