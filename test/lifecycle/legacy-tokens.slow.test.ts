@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { newStatusError } from '../../src/api/status-error.ts';
+import { newStatusError, newTooManyRequests } from '../../src/api/status-error.ts';
 import { formatTime } from '../../src/api/meta/time.ts';
 import { LegacyTokenCleanerController } from '../../src/lifecycle/legacy-token-cleaner/legacy-token-cleaner-controller.ts';
 import { configMaps, EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
@@ -110,4 +110,22 @@ it('LIFE-681 a Secret that the server refuses to change keeps no other Secret, a
   await hours(1);
   expect((await get('a-refused'))?.metadata?.labels?.[INVALID_SINCE]).toBeDefined();
   expect(refusals().map(({ fields }) => fields?.['name'])).toEqual(['unused', 'a-refused']);
+});
+
+it('LIFE-017 LIFE-681 a pass ends when the server is overloaded, and begins again when it asks for that', async () => {
+  await track();
+  const times: number[] = [];
+  cluster.fault = (request, next) => {
+    if (request.method === 'GET' || !request.target.includes('/secrets/')) return next(request);
+    times.push(cluster.clock.monotonic());
+    return times.length < 3 ? Promise.reject(newTooManyRequests('slow down', 30)) : next(request);
+  };
+  const account = { gvr: accounts, namespace, name: 'robot' };
+  const body = { secrets: ['a-first', 'unused', 'mounted'].map((name) => ({ name })) };
+  await cluster.wait(cluster.client.patch(account, { type: 'application/merge-patch+json', body }));
+  await token('a-first');
+  await run();
+  await hours(97);
+  expect(times.slice(1, 3).map((time, n) => time - times[n]!)).toEqual([30_000, 30_000]);
+  expect((await get('unused'))?.metadata?.labels?.[INVALID_SINCE]).toBeDefined();
 });

@@ -99,7 +99,8 @@ export class LegacyTokenCleanerController implements Service {
         const outcome = await this.#process(secret, { usedIn, now, signal });
         isComplete &&= outcome === 'done';
       } catch (error) {
-        if (signal.aborted) throw error;
+        // An overloaded server says how long to wait before the next request.
+        if (signal.aborted || (error instanceof StatusError && error.code === 429)) throw error;
         // One Secret that cannot be changed must not keep the later ones from their turn.
         isComplete = false;
         const { namespace, name } = secret.metadata ?? {};
