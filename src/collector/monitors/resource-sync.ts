@@ -276,14 +276,14 @@ export class ResourceSync {
   }
 
   /**
-   * Checks whether all monitors are synced, a period after some were added (COL-024). Monitors that are added meanwhile do not postpone
-   * this check, and get their own period after it.
+   * Checks whether all monitors are synced, a period but at most 30 s after some were added (COL-024). Monitors that are added meanwhile do
+   * not postpone this check, and get their own time after it.
    */
   #expectSync(): void {
-    const { clock, monitors, logger, periodMs, syncErrors } = this.#options;
+    const { clock, monitors, logger, syncErrors } = this.#options;
     if (this.#syncTimer !== undefined) return;
     const expected = new Set(monitors.unsynced.map(resourceKey));
-    this.#syncTimer = clock.setTimer(periodMs, () => {
+    this.#syncTimer = clock.setTimer(this.#incompleteMs, () => {
       this.#syncTimer = undefined;
       const late = monitors.unsynced.map(resourceKey);
       const unsynced = late.filter((key) => expected.has(key));
