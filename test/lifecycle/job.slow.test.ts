@@ -114,6 +114,19 @@ describe('a Job', () => {
     expect(await tracked()).toBe(0);
   });
 
+  it('LIFE-361 LIFE-507 goes on when it is resumed after it had started', async () => {
+    await start(job({}, { 'kubegc.io/sim-succeed-after': 'never' }));
+    const before = (await get()).status['startTime'];
+    await cluster.clock.advance(10_000);
+    await cluster.client.patch(ref, { spec: { suspend: true } });
+    await cluster.clock.advance(10_000);
+    await cluster.client.patch(ref, { spec: { suspend: false } });
+    await cluster.clock.advance(10_000);
+    const { status } = await get();
+    expect(status).toMatchObject({ active: 1, conditions: [{ type: 'Suspended', status: 'False' }] });
+    expect(status['startTime']).not.toBe(before);
+  });
+
   it('LIFE-361 is suspended without a pod, and starts anew when it is resumed', async () => {
     await start(job({ suspend: true }));
     expect(await pods()).toEqual([]);

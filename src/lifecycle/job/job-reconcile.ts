@@ -120,6 +120,8 @@ export function decideJob(job: Job, { pods, now, backOff }: JobFacts): JobPlan {
       if (!suspended) status.startTime = formatTime(now);
     }
   }
+  // A Job that was never started, or whose start was removed during its suspension, can fail too.
+  if (outcome !== undefined) status.startTime ??= formatTime(now);
   if (outcome !== undefined && conditionOf({ status }, outcome.type) === undefined) {
     status.conditions = [...(status.conditions ?? []), conditionFor(outcome.type, outcome, now)];
   }

@@ -24,6 +24,12 @@ describe('LIFE-507 the status of a Job', () => {
     expect(problems(next, previous)).toEqual([]);
   });
 
+  it('may start at another time when the Job is resumed', () => {
+    const resumed = { startTime: LATER, conditions: [{ type: 'Suspended', status: 'False' }] };
+    expect(problems(resumed, { startTime: START, ...is('Suspended') })).toEqual([]);
+    expect(problems(resumed, { startTime: START })).toHaveLength(1);
+  });
+
   it('may lose its start while the Job is suspended', () => {
     expect(problems({}, { startTime: START }, { suspend: true })).toEqual([]);
   });

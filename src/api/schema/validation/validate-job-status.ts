@@ -50,6 +50,7 @@ function factsOf(object: KubeObject) {
     Complete: is('Complete'),
     FailureTarget: is('FailureTarget'),
     SuccessCriteriaMet: is('SuccessCriteriaMet'),
+    Suspended: is('Suspended'),
     finished: is('Complete') || is('Failed'),
     startTime: status.startTime ?? undefined,
     completionTime: status.completionTime ?? undefined,
@@ -132,7 +133,9 @@ function timeErrors(next: Facts, previous: Facts, changed: Changed, { suspend }:
   if (startTime === undefined && finished && changed('finished', 'startTime')) {
     errors.push(fieldRequired('status.startTime', 'startTime is required for finished job'));
   }
-  if (previous.startTime !== undefined && changed('startTime') && suspend !== true) {
+  // A Job starts anew when it is resumed.
+  const isResumed = previous.Suspended && !next.Suspended;
+  if (previous.startTime !== undefined && changed('startTime') && suspend !== true && !isResumed) {
     errors.push(fieldRequired('status.startTime', 'startTime cannot be removed for unsuspended job'));
   }
   return errors;
