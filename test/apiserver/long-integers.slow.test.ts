@@ -295,4 +295,13 @@ describe('an int64 field of a built-in resource', () => {
     expect(specOf(deleted)['terminationGracePeriodSeconds']).toBe(MAX);
     expect((await server.delete(`${pods}/patient`, { gracePeriodSeconds: 0 })).status).toBe(200);
   });
+
+  it('is limited as the generation of an object, which rises when it is deleted', async () => {
+    const configMaps = '/api/v1/namespaces/default/configmaps';
+    const metadata = { name: 'counted', generation: MAX, finalizers: ['example.com/hold'] };
+    const created = await server.post(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    expect([created.status, created.json.metadata?.generation]).toEqual([201, 2 ** 52]);
+    const deleted = await server.delete(`${configMaps}/counted`);
+    expect([deleted.status, deleted.json.metadata?.generation]).toEqual([200, 2 ** 52 + 1]);
+  });
 });

@@ -153,7 +153,8 @@ function deletionTime(meta: ObjectMeta | undefined): number | undefined {
 
 /** The spec no longer changes, but controllers must process the object again (API-075). */
 function bumpedGeneration(object: KubeObject): Pick<ObjectMeta, 'generation'> {
-  const generation = object.metadata?.generation ?? 0;
+  // In the snapshot of another cluster it may be an integer of 64 bits.
+  const generation = Number(object.metadata?.generation ?? 0);
   return generation > 0 ? { generation: generation + 1 } : {};
 }
 

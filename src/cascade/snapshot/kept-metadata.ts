@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../base/json/exact-json.ts';
 import { decodeTypedMessage } from '../../api/codec/protobuf/protobuf.ts';
 import { META_V1 } from '../../api/kinds/type-table.ts';
 import { WireReader } from '../../api/codec/protobuf/protobuf-wire.ts';
@@ -11,7 +12,7 @@ const FIELD_SECONDS = 1;
 
 /** The metadata of one list item from its bytes: JSON text, or a bare protobuf message whose field 1 is the ObjectMeta. */
 export function decodeKeptMetadata(bytes: Uint8Array): ObjectMeta {
-  if (bytes[0] === BRACE) return (JSON.parse(Buffer.from(bytes).toString('utf8')) as KubeObject).metadata ?? {};
+  if (bytes[0] === BRACE) return (parseExactJson(Buffer.from(bytes).toString('utf8')) as KubeObject).metadata ?? {};
   const reader = new WireReader(bytes);
   const end = enter(reader, FIELD_METADATA);
   return end === undefined ? {} : (decodeTypedMessage(OBJECT_META, bytes.subarray(reader.at, end)) as ObjectMeta);

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isNotFound } from '../../api/status-error.ts';
@@ -36,7 +37,7 @@ export async function warmSnapshot({ client, catalogue, graph: live, now }: Warm
   const inFlight = new Semaphore({ permits: PARALLEL });
   const keep = (object: KubeObject): void => {
     const { metadata } = object;
-    if (metadata?.uid !== undefined) kept.set(metadata.uid, Buffer.from(JSON.stringify({ metadata })));
+    if (metadata?.uid !== undefined) kept.set(metadata.uid, Buffer.from(stringifyExactJson({ metadata })));
   };
   await Promise.all(
     [...extraordinary(graph, catalogue)].map(([resource, ids]) =>

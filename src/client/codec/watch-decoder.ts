@@ -1,3 +1,4 @@
+import { parseExactJson, stringifyExactJson } from '../../base/json/exact-json.ts';
 import { ProtobufError } from '../../api/codec/protobuf/protobuf-wire.ts';
 import { WatchFrameReader } from '../../api/codec/metadata/watch-frame.ts';
 import { ByteBuffer, MAX_OBJECT_BYTES } from './byte-buffer.ts';
@@ -196,16 +197,14 @@ class JsonWatchDecoder implements WatchDecoder {
     if (type === undefined || typeof event?.object !== 'object' || event.object === null) {
       throw new DecodeError('a line that is not a watch event');
     }
-    const rewritten = utf8.encode(JSON.stringify(event.object));
+    const rewritten = utf8.encode(stringifyExactJson(event.object));
     this.#onEvent(type, { bytes: rewritten, start: 0, end: rewritten.length });
   }
 }
 
 function parsed(bytes: Uint8Array, start: number, end: number): { type?: unknown; object?: unknown } | undefined {
   try {
-    const value: unknown = JSON.parse(
-      Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'),
-    );
+    const value = parseExactJson(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch (error) {
     throw new DecodeError('a watch event that is not JSON', { cause: error });
