@@ -1,5 +1,4 @@
-import { parseExactJson } from '../../base/json/exact-json.ts';
-import type { Int64 } from '../../base/json/exact-json.ts';
+import { type Int64, parseExactJson } from '../../base/json/exact-json.ts';
 import { isJsonObject } from '../codec/json/json-value.ts';
 import { marshalled, quoted } from '../meta/quoted.ts';
 

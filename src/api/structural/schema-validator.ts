@@ -1,5 +1,4 @@
-import { stringifyExactJson } from '../../base/json/exact-json.ts';
-import type { Int64 } from '../../base/json/exact-json.ts';
+import { type Int64, stringifyExactJson } from '../../base/json/exact-json.ts';
 import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import type { FieldError } from '../field-error.ts';
 import {

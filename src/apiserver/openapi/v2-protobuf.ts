@@ -1,5 +1,4 @@
-import type { Int64 } from '../../base/json/exact-json.ts';
-import { stringifyExactJson } from '../../base/json/exact-json.ts';
+import { type Int64, stringifyExactJson } from '../../base/json/exact-json.ts';
 import { WIRE_FIXED64, WIRE_VARINT, WireWriter } from '../../api/codec/protobuf/protobuf-wire.ts';
 
 /**

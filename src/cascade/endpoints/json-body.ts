@@ -1,4 +1,5 @@
 import { stringifyExactJson } from '../../base/json/exact-json.ts';
+
 /** Minimum bytes of one chunk; a smaller document is one body. */
 const CHUNK = 256 * 1024;
 /** A list with at least this many elements is written element by element. */

@@ -163,6 +163,7 @@ const ADDITIONS: readonly (readonly [
     'pod-garbage-collector-controller',
     ({ podGc = {} }) => (podGc.maxTerminatedPerNamespace ?? 0) > 0,
   ],
+  ['--pod-gc-terminated-ttl', 'pod-garbage-collector-controller', ({ podGc = {} }) => (podGc.terminatedTtlMs ?? 0) > 0],
   [
     '--pvc-protection-ignore-finished-pods',
     'persistentvolumeclaim-protection-controller',
@@ -173,7 +174,6 @@ const ADDITIONS: readonly (readonly [
     'deployment-controller',
     ({ deploymentCleanUpDuringRollout = false }) => deploymentCleanUpDuringRollout,
   ],
-  ['--pod-gc-terminated-ttl', 'pod-garbage-collector-controller', ({ podGc = {} }) => (podGc.terminatedTtlMs ?? 0) > 0],
 ];
 
 function refuseWithoutController(lifecycle: LifecycleSettings, controllers: ReadonlySet<ControllerName>): void {

@@ -15,9 +15,11 @@ export const workloadControllers = {
   'deployment-controller': {
     alias: 'deployment',
     wakes: [apps('deployments')],
-    load: async (context, { concurrentSyncs: { deployment: workers } = {}, deploymentCleanUpDuringRollout }) => {
+    load: async (
+      context,
+      { concurrentSyncs: { deployment: workers } = {}, deploymentCleanUpDuringRollout: cleanUpDuringRollout },
+    ) => {
       const { DeploymentController } = await import('../deployment/deployment-controller.ts');
-      const cleanUpDuringRollout = deploymentCleanUpDuringRollout;
       return new DeploymentController({ ...context, ...given({ workers, cleanUpDuringRollout }) });
     },
   },

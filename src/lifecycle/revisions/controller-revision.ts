@@ -1,5 +1,4 @@
-import type { Int64 } from '../../base/json/exact-json.ts';
-import { stringifyExactJson } from '../../base/json/exact-json.ts';
+import { type Int64, stringifyExactJson } from '../../base/json/exact-json.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { controllerReference, isTerminating, type OwnerKind } from '../ownership/controller-reference.ts';

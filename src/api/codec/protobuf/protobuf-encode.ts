@@ -1,5 +1,4 @@
-import { stringifyExactJson } from '../../../base/json/exact-json.ts';
-import type { Int64 } from '../../../base/json/exact-json.ts';
+import { type Int64, stringifyExactJson } from '../../../base/json/exact-json.ts';
 import { JSON_SCHEMA_PROPS } from '../../kinds/type-table.ts';
 import { type FieldPlan, type LevelPlan, type MessagePlan, planOf } from './protobuf-plan.ts';
 import { timestampOf, ZERO_TIME_SECONDS } from './protobuf-time.ts';

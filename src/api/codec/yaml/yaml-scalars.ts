@@ -1,7 +1,6 @@
 import type { ScalarTag, Scalar } from 'yaml';
 
-import { integerValue, stringifyExactJson } from '../../../base/json/exact-json.ts';
-import type { Int64 } from '../../../base/json/exact-json.ts';
+import { type Int64, integerValue, stringifyExactJson } from '../../../base/json/exact-json.ts';
 
 /**
  * The types of plain scalars: YAML 1.1 as Go's `sigs.k8s.io/yaml` reads it (API-028). Unlike in YAML 1.1 itself, sexagesimal numbers
