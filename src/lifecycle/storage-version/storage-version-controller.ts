@@ -1,6 +1,6 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
+import { isObjectNotFound } from '../../api/status-error.ts';
 import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
@@ -8,6 +8,7 @@ import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
+import { updateExactly } from '../kit/update-exactly.ts';
 import {
   decideStorageVersion,
   isIdentityLease,
@@ -84,13 +85,14 @@ export class StorageVersionController implements Service {
     }
     if (decision.verdict === 'update') {
       // Not on a newer state: a server may have added its entry there.
-      const ref = { gvr: STORAGE_VERSIONS, name: key, subresource: 'status' };
-      try {
-        await client.update(ref, { ...object, status: decision.status }, { signal });
-      } catch (error) {
-        if (isConflict(error)) return { next: 'back-off' };
-        if (!isObjectNotFound(error, key)) throw error;
-      }
+      const next = { ...object, status: decision.status };
+      const result = await updateExactly(client, {
+        gvr: STORAGE_VERSIONS,
+        object: next,
+        subresource: 'status',
+        signal,
+      });
+      if (result === 'changed') return { next: 'back-off' };
     }
     if (decision.verdict === 'delete') {
       const result = await deleteExactly(client, { gvr: STORAGE_VERSIONS, object, signal });
