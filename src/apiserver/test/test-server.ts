@@ -95,9 +95,14 @@ export class TestServer {
     });
   }
 
-  async watch(target: string, headers?: Record<string, string>): Promise<TestWatch> {
+  async watch(
+    target: string,
+    headers?: Record<string, string>,
+    from: Pick<RequestOptions, 'remote'> = {},
+  ): Promise<TestWatch> {
     const controller = new AbortController();
     const response = await this.send('GET', target, {
+      ...from,
       signal: controller.signal,
       ...(headers === undefined ? {} : { headers }),
     });

@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../../api/meta/object-meta.ts';
 import { escapeValue, parseFieldSelector } from '../../../api/selectors/field-selector.ts';
 import { newBadRequest, newExpired, newTooLargeResourceVersion, StatusError } from '../../../api/status-error.ts';
-import type { HttpResponse } from '../../../base/http-message.ts';
+import type { HttpRequest, HttpResponse } from '../../../base/http-message.ts';
 import type { Random } from '../../../base/random/random.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { Selection } from '../../registry/selection.ts';
@@ -23,7 +23,7 @@ const MIN_TIMEOUT_S = 1800;
 const MAX_TIMEOUT_S = 2 * 24 * 3600;
 /** Interval of bookmarks; another is sent shortly before the watch ends (API-128). */
 const BOOKMARK_EVERY_MS = 60_000;
-/** A client that asks for the maximum timeout is in this process and continues its watch for ever, so it needs few bookmarks. */
+/** A client in this process that asks for the maximum timeout keeps its watch, because no connection can break, so it needs few bookmarks. */
 const RARE_BOOKMARK_EVERY_MS = 3_600_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 
@@ -46,7 +46,7 @@ export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
     watch: opened,
     clock,
     timeoutMs,
-    bookmarks: options.allowWatchBookmarks ? bookmarkTimes(timeoutMs) : [],
+    bookmarks: options.allowWatchBookmarks ? bookmarkTimes(timeoutMs, context.request) : [],
     encode: (moment) => encodePrepared(moment, { scope, selection, encoder, options, watch: opened, revision }),
     signal: context.request.signal,
   });
@@ -184,9 +184,10 @@ function timeoutOf({ timeoutSeconds }: ListOptions, random: Random): number {
 }
 
 /** Times of bookmarks: about once a minute, and shortly before the end. */
-function* bookmarkTimes(timeoutMs: number): Generator<number> {
+function* bookmarkTimes(timeoutMs: number, { remote }: Pick<HttpRequest, 'remote'>): Generator<number> {
   const last = timeoutMs - LAST_BOOKMARK_BEFORE_END_MS;
-  const every = timeoutMs >= MAX_TIMEOUT_S * 1000 ? RARE_BOOKMARK_EVERY_MS : BOOKMARK_EVERY_MS;
+  const isLasting = remote !== true && timeoutMs >= MAX_TIMEOUT_S * 1000;
+  const every = isLasting ? RARE_BOOKMARK_EVERY_MS : BOOKMARK_EVERY_MS;
   for (let at = every; at < last; at += every) yield at;
   if (last > 0) yield last;
 }
