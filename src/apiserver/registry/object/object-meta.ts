@@ -49,15 +49,15 @@ function restore<K extends keyof ObjectMeta>(meta: ObjectMeta, old: ObjectMeta, 
   else meta[field] = value;
 }
 
-/** The generation of a create (API-074). A client's own is limited, so that it can rise. */
+/** The largest generation that a client can give. It can rise as many times again before a number loses digits. */
+const LARGEST_GENERATION = 2 ** 52;
+
+/** The generation of a create (API-074). */
 export function setInitialGeneration(object: KubeObject, rule: ResourceInfo['generation']): void {
   if (rule !== 'keep' && rule !== 'rises') metadataOf(object).generation = 1;
   const given: Int64 = object.metadata?.generation ?? 0;
   if (typeof given === 'bigint') metadataOf(object).generation = LARGEST_GENERATION * (given < 0 ? -1 : 1);
 }
-
-/** Even with one more for each change it is never more than 2^53 - 1 in practice. */
-const LARGEST_GENERATION = 2 ** 52;
 
 /** The generation of an update (API-074). The client's value is ignored. */
 export function setUpdatedGeneration(next: KubeObject, previous: KubeObject, rule: ResourceInfo['generation']): void {
