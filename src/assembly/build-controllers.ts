@@ -53,10 +53,8 @@ export async function buildCollector(
   options: ControllersOptions,
   workers: 'always' | 'whenLeading',
 ): Promise<GarbageCollector> {
-  const [{ GarbageCollector }, { DEBUG_BASES }] = await Promise.all([
-    import('../collector/garbage-collector.ts'),
-    import('../collector/observation/debug-handler.ts'),
-  ]);
+  const { GarbageCollector } = await import('../collector/garbage-collector.ts');
+  const { DEBUG_BASES } = await import('../collector/observation/debug-handler.ts');
   const collector = new GarbageCollector({
     ...contextOf(options, COLLECTOR),
     identity: 'certain',
@@ -70,19 +68,22 @@ export async function buildCollector(
 
 /**
  * Builds the selected controllers, in the order of the selection. A controller that is not selected is not loaded, nor is one whose kind
- * has no object yet (designs/0020-controllers-start-with-their-kind.md).
+ * has no object yet (designs/0020-controllers-start-with-their-kind.md). Modules are loaded one after the other: test runners that link
+ * modules themselves (Jest) fail on two that are loaded at the same time and import a third.
  */
 export async function buildControllers(options: ControllersOptions): Promise<Controllers> {
   const { selected } = options;
-  const [{ OnFirstUse }, ...built] = await Promise.all([
-    import('../lifecycle/kit/on-first-use.ts'),
-    ...[...selected].filter(isFixed).map(async (name) => ({ name, service: await builders[name](options) })),
-  ]);
-  const services = built.flatMap(({ service }) => (service === undefined ? [] : [service]));
-  const collector = built.find(({ name }) => name === COLLECTOR)?.service as GarbageCollector | undefined;
+  const built = new Map<FixedControllerName, Service>();
+  for (const name of [...selected].filter(isFixed)) {
+    const service = await builders[name](options);
+    if (service !== undefined) built.set(name, service);
+  }
+  const services = [...built.values()];
+  const collector = built.get(COLLECTOR) as GarbageCollector | undefined;
   const controllers = selectOnDemand(selected, options.lifecycle);
   if (controllers.length > 0) {
     const { loading } = options;
+    const { OnFirstUse } = await import('../lifecycle/kit/on-first-use.ts');
     services.push(
       new OnFirstUse({
         ...contextOf(options, 'shared-informers'),

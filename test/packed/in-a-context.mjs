@@ -1,5 +1,7 @@
 // Loads `kubegc/testing` as test runners do that give each file a context of its own (Jest, vitest's vmThreads): modules of the
 // package in the context, those of Node from outside. Run with --experimental-vm-modules; prints what became of a Secret.
+// Such a runner fails when a module is linked that imports another one whose linking is under way, so that two imports at a time are
+// an error here, whether these two share a module or not.
 import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -31,6 +33,7 @@ const context = createContext(
   Object.fromEntries([...names, ...more, ...timers].map((name) => [name, globalThis[name]])),
 );
 const modules = new Map();
+let underWay;
 
 function moduleAt(url) {
   if (!modules.has(url)) modules.set(url, url.startsWith('file:') && !isBuiltin(url) ? inside(url) : outside(url));
@@ -51,8 +54,11 @@ async function inside(url) {
     identifier: url,
     initializeImportMeta: (meta) => void (meta.url = url),
     importModuleDynamically: async (specifier) => {
+      if (underWay !== undefined) throw new Error(`${specifier} is imported while ${underWay} is being imported`);
+      underWay = specifier;
       const wanted = await moduleAt(resolved(specifier, url));
       if (wanted.status === 'unlinked') await wanted.link(link);
+      underWay = undefined;
       await wanted.evaluate();
       return wanted;
     },

@@ -44,6 +44,36 @@ spec:
     - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }
 `;
 
+/** Their first object loads a controller, two of them, and the rules of a definition. */
+const needsModules = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: farms.example.com }
+spec:
+  group: example.com
+  names: { kind: Farm, plural: farms, singular: farm }
+  scope: Namespaced
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: { openAPIV3Schema: { type: object, x-kubernetes-validations: [{ rule: has(self.metadata.name) }] } }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web, namespace: default }
+spec:
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec: { containers: [{ name: web, image: web }] }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: web, namespace: default }
+spec: { selector: { app: web }, ports: [{ port: 80 }] }
+`;
+
 /** Stops what it started, as `await using` does where the syntax is known. */
 async function using(options, work) {
   const cluster = await startCluster(options);
@@ -212,7 +242,7 @@ test('kubeconfig: for programs that connect', async () => {
 
 test('in a context of its own, as Jest and vmThreads of vitest make one for each file', async () => {
   const script = fileURLToPath(new URL('in-a-context.mjs', import.meta.url));
-  const args = ['--experimental-vm-modules', '--no-warnings', script, family];
+  const args = ['--experimental-vm-modules', '--no-warnings', script, [family, crds, needsModules].join('---')];
   const printed = await new Promise((settle) => {
     execFile(process.execPath, args, (error, stdout) => settle(error?.message ?? stdout));
   });

@@ -87,12 +87,10 @@ export class CustomResourceDefinitions {
   }
 
   async #loadRules(definition: Definition): Promise<DefinitionRules> {
-    const [validation, { definitionWarnings }] = await Promise.all([
-      import('./definition-validation.ts'),
-      import('./definition-warnings.ts'),
-      this.#loadRuleCheck(definition),
-      this.#load(),
-    ]);
+    const validation = await import('./definition-validation.ts');
+    const { definitionWarnings } = await import('./definition-warnings.ts');
+    await this.#loadRuleCheck(definition);
+    await this.#load();
     // The rule check is loaded before a definition with rules is validated.
     const checkRules: RuleCheck = (schema, path) => this.#checkRules?.(schema, path) ?? [];
     return {

@@ -61,10 +61,8 @@ export class VersionSchema implements ObjectSchema {
   }
 
   async #loadRules(): Promise<void> {
-    const [{ RuleValidator }, { typedSchema }] = await Promise.all([
-      import('../../api/structural/rule-validator.ts'),
-      import('../../api/structural/schema-cel-type.ts'),
-    ]);
+    const { RuleValidator } = await import('../../api/structural/rule-validator.ts');
+    const { typedSchema } = await import('../../api/structural/schema-cel-type.ts');
     this.#rules ??= new RuleValidator(typedSchema(this.props ?? {}));
   }
 

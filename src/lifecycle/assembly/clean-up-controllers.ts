@@ -89,10 +89,8 @@ export const cleanUpControllers = {
     alias: 'persistentvolume-binder',
     wakes: [{ gvr: VOLUMES }, { gvr: CLAIMS }],
     load: async (context, { hostPathDeleter: withHostPath, volumeSyncPeriodMs: syncPeriodMs }) => {
-      const [{ PersistentVolumeController }, { hostPathDeleter }] = await Promise.all([
-        import('../persistentvolume/persistentvolume-controller.ts'),
-        import('../persistentvolume/storage-deleter.ts'),
-      ]);
+      const { PersistentVolumeController } = await import('../persistentvolume/persistentvolume-controller.ts');
+      const { hostPathDeleter } = await import('../persistentvolume/storage-deleter.ts');
       const deleters = withHostPath === true ? [hostPathDeleter] : [];
       return new PersistentVolumeController({ ...context, deleters, ...given({ syncPeriodMs }) });
     },

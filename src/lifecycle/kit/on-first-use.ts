@@ -38,6 +38,8 @@ export interface OnFirstUseOptions extends ControllerContext {
  */
 export class OnFirstUse implements Service {
   readonly #options: OnFirstUseOptions;
+  /** Ends when the last controller that was asked for is loaded, or cannot be. */
+  #loaded: Promise<unknown> = Promise.resolve();
 
   constructor(options: OnFirstUseOptions) {
     this.#options = options;
@@ -60,9 +62,20 @@ export class OnFirstUse implements Service {
       if (isAbortError(error)) return;
       throw error;
     }
-    const { contextOf, loading = (load) => load() } = this.#options;
-    const service = await loading(() => controller.load({ ...contextOf(controller.name), informers }));
+    const service = await this.#load(controller, informers);
     if (!signal.aborted) await service.run(signal);
+  }
+
+  /** Loads one controller at a time: test runners that link modules themselves (Jest) fail on two that import the same module. */
+  #load(controller: OnDemandController, informers: SharedInformers): Promise<Service> {
+    const { contextOf, loading = (load) => load() } = this.#options;
+    const before = this.#loaded;
+    const loaded = loading(async () => {
+      await before;
+      return controller.load({ ...contextOf(controller.name), informers });
+    });
+    this.#loaded = loaded.catch(() => undefined);
+    return loaded;
   }
 }
 
