@@ -541,6 +541,14 @@ describe('blocking dependents', () => {
     expect(lastAddition()).toBeGreaterThan(third);
   });
 
+  it('BETTER-10 an owner that refers to itself is queued after its dependents, too', () => {
+    const graph = new OwnershipGraph();
+    const itself = { uid: 'o', owners: [ref('o')] };
+    run(graph, observed(pods, itself), observed(pods, { uid: 'a', owners: [ref('o')] }));
+    const waits = observed(pods, { ...itself, deleting: true, finalizers: ['foregroundDeletion'] });
+    expect(said(run(graph, waits))).toEqual(['observed a ownerStartsWaiting', 'observed o startsWaiting']);
+  });
+
   it('BETTER-10, COL-10D a reference to itself never blocks', () => {
     const graph = new OwnershipGraph();
     run(graph, observed(pods, { uid: 'o', owners: [block('o')] }), waiting('o'));

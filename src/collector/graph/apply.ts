@@ -250,7 +250,10 @@ function startTransitions(
     return true;
   }
   if (!waiting) return false;
-  graph.forEachDependent(node, (dependent) => enqueue(graph, dependent, 'ownerStartsWaiting', effects));
+  // An object that refers to itself comes last, too: if it went first, its dependents would be deleted as those of an owner that is gone.
+  graph.forEachDependent(node, (dependent) => {
+    if (dependent !== node) enqueue(graph, dependent, 'ownerStartsWaiting', effects);
+  });
   enqueue(graph, node, 'startsWaiting', effects);
   return true;
 }
