@@ -16,7 +16,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
   h: 3600n * SECOND,
 };
 
-const LENGTH = /^(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/;
+const LENGTH = /^(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/;
 
 /** Go's `time.ParseDuration`: `-1h30m`, `1.5s`, `0`; undefined for anything else. Throws on overflow. */
 export function parseGoDuration(text: string): CelDuration | undefined {
@@ -49,7 +49,7 @@ function wholeUnits(digits: string): bigint {
 }
 
 /** The match starts at the first digit of a number, so that long texts take linear time. */
-const NUMBER_WITH_UNIT = /(?<!\d)(\d+)(?!\d)\s*([A-Za-zµ]+)/g;
+const NUMBER_WITH_UNIT = /(?<!\d)(\d+)(?!\d)\s*([A-Za-z\u00b5]+)/g;
 
 /** Units as words: a prefix of the word, or its abbreviation. */
 const WORDS: readonly { readonly start: string; readonly short: readonly string[]; readonly nanos: bigint }[] = [

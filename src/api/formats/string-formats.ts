@@ -80,9 +80,9 @@ function isDateTime(text: string): boolean {
   return match !== null && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59';
 }
 
-const GO_DURATION = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const GO_DURATION = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/;
 /** The expression starts at the first digit of a number, so that long texts take linear time. */
-const NUMBER_WITH_UNIT = /(?<!\d)\d+(?!\d)\s*([A-Za-zµ]+)/g;
+const NUMBER_WITH_UNIT = /(?<!\d)\d+(?!\d)\s*([A-Za-z\u00b5]+)/g;
 const UNITS = ['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk'];
 const UNIT_WORDS = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
 

@@ -24,7 +24,7 @@ const DESCRIPTORS: ReadonlySet<string> = new Set([
   '@midnight',
   '@hourly',
 ]);
-const DURATION = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const DURATION = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/;
 
 /** Stops at the first problem. */
 class ScheduleError extends Error {

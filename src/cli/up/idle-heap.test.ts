@@ -10,6 +10,7 @@ class Program implements EngineHeap {
   readonly idle = new IdleHeap({ clock: this.clock, heap: this });
   readonly preferred: string[] = [];
   committed = 30 * MiB;
+  youngMayGrow = true;
   #cpuMs = 0;
 
   cpuMs(): number {
@@ -22,6 +23,10 @@ class Program implements EngineHeap {
 
   prefer(what: 'speed' | 'small'): void {
     this.preferred.push(what);
+  }
+
+  letYoungGrow(allowed: boolean): void {
+    this.youngMayGrow = allowed;
   }
 
   start(): void {
@@ -96,6 +101,27 @@ describe('the heap of a program at rest', () => {
     program.committed = 200 * MiB;
     program.run(50, 0);
     expect(program.preferred).toEqual(['small', 'speed']);
+  });
+
+  it('keeps a small young generation through the start, until there is work', () => {
+    const program = new Program();
+    program.start();
+    program.run(3, 1);
+    expect(program.youngMayGrow).toBe(false);
+    program.run(100, 0.4);
+    expect(program.youngMayGrow).toBe(false);
+    program.run(1, 0.6);
+    expect(program.youngMayGrow).toBe(true);
+    program.run(100, 0);
+    expect(program.youngMayGrow).toBe(true);
+  });
+
+  it('may have a large young generation when the program has ended', () => {
+    const program = new Program();
+    program.start();
+    expect(program.youngMayGrow).toBe(false);
+    program.idle.stop();
+    expect(program.youngMayGrow).toBe(true);
   });
 
   it('is not checked after the program has ended', () => {

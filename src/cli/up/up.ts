@@ -59,6 +59,16 @@ export function runUp(flags: UpFlags, terminal: Terminal): Promise<number> {
  * it.
  */
 export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
+  const idleHeap = new IdleHeap({ clock: systemClock, heap: engineHeap });
+  idleHeap.start();
+  try {
+    return await serve(flags, terminal);
+  } finally {
+    idleHeap.stop();
+  }
+}
+
+async function serve(flags: UpFlags, terminal: Terminal): Promise<number> {
   const ended = Promise.race([untilSignal(), ...(flags.exitWithParent ? [untilParentEnds()] : [])]);
   const listen = parseListenAddress(flags.listen);
   const controllers = selectControllers(flags.controllers ?? ['*']);
@@ -100,8 +110,6 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     random: systemRandom,
     logger,
   });
-  const idleHeap = new IdleHeap({ clock: systemClock, heap: engineHeap });
-  idleHeap.start();
   try {
     // Pods among the manifests wait for the account that a controller creates in their namespace.
     if (manifests.length > 0) cluster.startControllers();
@@ -126,7 +134,6 @@ export async function up(flags: UpFlags, terminal: Terminal): Promise<number> {
     }
     return 0;
   } finally {
-    idleHeap.stop();
     await cluster.stop();
   }
 }
