@@ -4,7 +4,7 @@ import { MINUTE } from '../config/go-duration.ts';
 import type { NodeConfiguration } from '../config/node-configuration.ts';
 import { detect, imageKey, type ImageMemories } from '../inventory/image-inventory.ts';
 import { type ImageRecord, ImageRecords, type Inventory } from '../inventory/image-records.ts';
-import { type Runtime, RuntimeCallError, type RuntimeContainer } from '../inventory/runtime.ts';
+import { type Runtime, RuntimeCallError, type RuntimeContainer, type RuntimeImage } from '../inventory/runtime.ts';
 import type { ImageCycle, ImageCycleResult, ImageOperation, Removal, RemovalOutcome } from './image-cycle.ts';
 import { KubeletImageCycle } from './kubelet-image-cycle.ts';
 import { MeasuredImageCycle } from './measured-image-cycle.ts';
@@ -67,7 +67,7 @@ export class ImageManager {
   readonly #steady: () => bigint;
   readonly #failures = new Map<string, Failure>();
   /** Images that each container mounts, by id of the container. They never change while the container exists. */
-  #volumes = new Map<string, readonly string[]>();
+  readonly #volumes = new Map<string, readonly string[]>();
   /** Labels of each image, by id. They never change: the id is the digest of what holds them. */
   #labels = new Map<string, ImageLabels>();
   #inventory: ImageRecords = ImageRecords.empty;
@@ -111,9 +111,8 @@ export class ImageManager {
     const seen = configuration.imageVolumes
       ? await this.#readVolumes(containers)
       : { volumes: new Map(), unreadable: undefined };
-    this.#volumes = seen.volumes;
     this.#unreadable = seen.unreadable;
-    await this.#readLabels(images.map(({ id }) => id));
+    await this.#readLabels(images);
     const sighting = { images, containers, volumes: seen.volumes, at, now: this.#steady() };
     this.#inventory = detect(this.#inventory, sighting, this.#memory);
     this.#memory = new Map();
@@ -350,16 +349,17 @@ export class ImageManager {
   }
 
   /** Reads the labels of new images, if a protect list selects labels. An image whose labels cannot be read is asked for again later. */
-  async #readLabels(ids: readonly string[]): Promise<void> {
+  async #readLabels(images: readonly RuntimeImage[]): Promise<void> {
     const { readLabels, clusterLists } = this.#options;
     const selects = [...this.#patterns, ...(clusterLists?.() ?? [])].some(({ byLabels }) => byLabels);
     const known = new Map<string, ImageLabels>();
     if (selects && readLabels !== undefined) {
-      for (const id of ids) {
+      const unknown = new Set<string>();
+      for (const { id } of images) {
         const labels = this.#labels.get(id);
-        if (labels !== undefined) known.set(id, labels);
+        if (labels === undefined) unknown.add(id);
+        else known.set(id, labels);
       }
-      const unknown = new Set(ids.filter((id) => !known.has(id)));
       await forEachOf([...unknown], async (id) => {
         try {
           const labels = await readLabels(id);
@@ -376,26 +376,24 @@ export class ImageManager {
   /** Reads the status of new containers only. A container that no longer exists mounts nothing (NODE-217). */
   async #readVolumes(
     containers: readonly RuntimeContainer[],
-  ): Promise<{ readonly volumes: Map<string, readonly string[]>; readonly unreadable: string | undefined }> {
-    const volumes = new Map<string, readonly string[]>();
-    const unknown: string[] = [];
-    for (const { id } of containers) {
-      const known = this.#volumes.get(id);
-      if (known === undefined) unknown.push(id);
-      else volumes.set(id, known);
+  ): Promise<{ readonly volumes: ReadonlyMap<string, readonly string[]>; readonly unreadable: string | undefined }> {
+    const known = this.#volumes;
+    const unknown = containers.filter(({ id }) => !known.has(id)).map(({ id }) => id);
+    if (known.size > containers.length - unknown.length) {
+      const listed = new Set(containers.map(({ id }) => id));
+      for (const id of known.keys()) if (!listed.has(id)) known.delete(id);
     }
     let unreadable: string | undefined;
     await forEachOf(unknown, async (id) => {
       try {
-        volumes.set(id, (await this.#options.runtime.containerStatus(id))?.volumeImages ?? []);
+        known.set(id, (await this.#options.runtime.containerStatus(id))?.volumeImages ?? []);
       } catch (error) {
         if (!(error instanceof RuntimeCallError)) throw error;
         if (error.failure === 'unreachable' || this.#options.configuration.accounting === 'kubelet') throw error;
         unreadable = id;
       }
     });
-    for (const [id, mounted] of volumes) this.#volumes.set(id, mounted);
-    return { volumes, unreadable };
+    return { volumes: known, unreadable };
   }
 }
 

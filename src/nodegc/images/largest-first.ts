@@ -19,17 +19,20 @@ export class LargestFirst {
   /** Indices into the columns, in the order of the heap. */
   readonly #heap: number[];
 
-  /** @param bytes that each record would free, in the order of `records` */
-  constructor(records: readonly ImageRecord[], bytes: readonly bigint[]) {
-    this.#records = [...records];
-    this.#bytes = [...bytes];
+  /**
+   * Takes over both arrays.
+   * @param bytes that each record would free, in the order of `records`
+   */
+  constructor(records: ImageRecord[], bytes: bigint[]) {
+    this.#records = records;
+    this.#bytes = bytes;
     this.#rounded = bytes.map(Number);
     this.#heap = records.map((_, index) => index);
     for (let at = (records.length >> 1) - 1; at >= 0; at--) this.#down(at, this.#heap[at]!);
   }
 
   peek(): Entry | undefined {
-    const [top] = this.#heap;
+    const top = this.#heap[0];
     return top === undefined ? undefined : { record: this.#records[top]!, bytes: this.#bytes[top]! };
   }
 
@@ -66,10 +69,12 @@ export class LargestFirst {
 
   /** Compares by bytes, then by size, then by last use. An image frees nothing while it shares all its layers: the size breaks that tie. */
   #before(a: number, b: number): boolean {
-    const [left, right] = [this.#rounded[a]!, this.#rounded[b]!];
+    const left = this.#rounded[a]!;
+    const right = this.#rounded[b]!;
     if (left !== right) return left > right;
     if (this.#bytes[a] !== this.#bytes[b]) return this.#bytes[a]! > this.#bytes[b]!;
-    const [first, second] = [this.#records[a]!, this.#records[b]!];
+    const first = this.#records[a]!;
+    const second = this.#records[b]!;
     if (first.image.size !== second.image.size) return first.image.size > second.image.size;
     return byUse(first, second) < 0;
   }

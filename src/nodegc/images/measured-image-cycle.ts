@@ -82,7 +82,7 @@ export class MeasuredImageCycle implements ImageCycle {
     for (const record of inventory.values()) {
       const protection = protections.get(record.key);
       if (protection !== undefined) this.#skip(record, protection.rule);
-      else if ((record.lastUsed ?? -1n) >= freeTime) this.#skip(record, 'usedMeanwhile');
+      else if (record.lastUsed !== undefined && record.lastUsed >= freeTime) this.#skip(record, 'usedMeanwhile');
       else if (ageBegins(record, minimumAgeFrom) > youngest) this.#skip(record, 'minimumAge');
       else if (retryLater?.has(record.key) === true) this.#skip(record, 'retryLater');
       else this.#candidates.push(record);
@@ -186,7 +186,7 @@ export class MeasuredImageCycle implements ImageCycle {
 
   /** Adds these images to the heap again, because their freed bytes have changed. */
   #changed(keys: readonly string[]): void {
-    if (this.#largest === undefined) return;
+    if (this.#largest === undefined || keys.length === 0) return;
     for (const key of new Set(keys)) {
       const record = this.#notRecent?.get(key);
       if (record !== undefined && this.#isOpen(record)) this.#largest.push(record, this.#freedBy(record));
@@ -258,12 +258,15 @@ export class MeasuredImageCycle implements ImageCycle {
   #notUsedLately(): LargestFirst {
     const { freeTime, protectRecent } = this.#facts;
     const recent = freeTime - protectRecent;
-    const records = this.#candidates.filter((record) => lastSeen(record) < recent && this.#isOpen(record));
+    const records: ImageRecord[] = [];
+    const bytes: bigint[] = [];
+    for (const record of this.#candidates) {
+      if (lastSeen(record) >= recent || !this.#isOpen(record)) continue;
+      records.push(record);
+      bytes.push(this.#freedBy(record));
+    }
     if (this.#shared !== undefined) this.#notRecent = new Map(records.map((record) => [record.key, record]));
-    return new LargestFirst(
-      records,
-      records.map((record) => this.#freedBy(record)),
-    );
+    return new LargestFirst(records, bytes);
   }
 
   #endWithoutSpacePass(): void {

@@ -76,44 +76,51 @@ export function byUse(a: ImageRecord, b: ImageRecord): number {
 
 /** Finds the protection of each image. An image without an entry may be removed. */
 export function protections(inventory: Inventory, facts: ProtectionFacts = {}): Map<string, Protection> {
-  const { sandboxImage, podImages = new Set(), clusterLists = [], keepNewest = {}, scope = 'node' } = facts;
+  const { clusterLists = [], keepNewest = {} } = facts;
   const protect = [...(facts.protect ?? []), ...(clusterLists === 'unknown' ? [] : clusterLists)];
   const kept = keptNewest(inventory, keepNewest);
   const result = new Map<string, Protection>();
   for (const record of inventory.values()) {
-    if (record.users.length > 0) {
-      result.set(record.key, new InUse(record));
-      continue;
-    }
-    const protection = ((): Protection | undefined => {
-      if (record.image.pinned) return { rule: 'pinned', detail: 'the runtime reports it as pinned' };
-      if (sandboxImage !== undefined && named(record, sandboxImage)) {
-        return { rule: 'sandboxImage', detail: 'the runtime needs it to start any pod' };
-      }
-      for (const reference of podImages) {
-        if (named(record, reference)) return { rule: 'podSpec', detail: `a pod of this node names ${reference}` };
-      }
-      const labels = facts.labels?.get(record.image.id);
-      const pattern = protect.find((each) => each.matches(record.image, labels));
-      if (pattern !== undefined) return { rule: 'protectList', detail: protectDetail(pattern, labels) };
-      if (clusterLists === 'unknown')
-        return { rule: 'protectList', detail: 'the protect lists of the cluster are not known yet' };
-      const newest = kept.get(record.key);
-      if (newest !== undefined) return { rule: 'keepNewest', detail: newest };
-      if (scope === 'cluster' && record.lastUsed === undefined) {
-        return { rule: 'outOfScope', detail: 'no pod of this node has used it' };
-      }
-      if (facts.unreadableContainer !== undefined) {
-        return {
-          rule: 'unknownUse',
-          detail: `container ${facts.unreadableContainer.slice(0, 13)} does not report which images it mounts`,
-        };
-      }
-      return undefined;
-    })();
+    const protection = record.users.length > 0 ? new InUse(record) : protectionOf(record, facts, protect, kept);
     if (protection !== undefined) result.set(record.key, protection);
   }
   return result;
+}
+
+/** Finds the first rule that keeps an image nobody uses. */
+function protectionOf(
+  record: ImageRecord,
+  facts: ProtectionFacts,
+  protect: readonly ProtectPattern[],
+  kept: ReadonlyMap<string, string>,
+): Protection | undefined {
+  const { sandboxImage, podImages } = facts;
+  if (record.image.pinned) return { rule: 'pinned', detail: 'the runtime reports it as pinned' };
+  if (sandboxImage !== undefined && named(record, sandboxImage)) {
+    return { rule: 'sandboxImage', detail: 'the runtime needs it to start any pod' };
+  }
+  for (const reference of podImages ?? []) {
+    if (named(record, reference)) return { rule: 'podSpec', detail: `a pod of this node names ${reference}` };
+  }
+  if (protect.length > 0) {
+    const labels = facts.labels?.get(record.image.id);
+    const pattern = protect.find((each) => each.matches(record.image, labels));
+    if (pattern !== undefined) return { rule: 'protectList', detail: protectDetail(pattern, labels) };
+  }
+  if (facts.clusterLists === 'unknown')
+    return { rule: 'protectList', detail: 'the protect lists of the cluster are not known yet' };
+  const newest = kept.get(record.key);
+  if (newest !== undefined) return { rule: 'keepNewest', detail: newest };
+  if (facts.scope === 'cluster' && record.lastUsed === undefined) {
+    return { rule: 'outOfScope', detail: 'no pod of this node has used it' };
+  }
+  if (facts.unreadableContainer !== undefined) {
+    return {
+      rule: 'unknownUse',
+      detail: `container ${facts.unreadableContainer.slice(0, 13)} does not report which images it mounts`,
+    };
+  }
+  return undefined;
 }
 
 /** Builds its detail only when it is read: a pass over thousands of images shows none of them. */

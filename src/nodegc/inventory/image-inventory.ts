@@ -74,7 +74,13 @@ export function detect(previous: ImageRecords, sighting: Sighting, memory: Image
       };
     },
   );
-  return unused.updated(usersByKey(sighting), (record, users) => ({ ...record, lastUsed: sighting.now, users }));
+  return unused.updated(usersByKey(sighting), ({ key, image, firstDetected }, users) => ({
+    key,
+    image,
+    firstDetected,
+    lastUsed: sighting.now,
+    users,
+  }));
 }
 
 /** Whether a new record would be equal: nobody used the unchanged image, and no time is in the future. */

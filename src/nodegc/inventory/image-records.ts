@@ -59,7 +59,8 @@ export class ImageRecords implements Inventory {
   ): ImageRecords {
     const shared = this !== ImageRecords.empty && this.#positions.size <= 2 * this.size + SPARE_POSITIONS;
     const positions = shared ? this.#positions : new Map<string, number>();
-    const placed = Array.from<ImageRecord | undefined>({ length: positions.size });
+    const placed: (ImageRecord | undefined)[] = [];
+    placed.length = positions.size;
     let size = 0;
     for (const item of items) {
       const key = keyOf(item);
