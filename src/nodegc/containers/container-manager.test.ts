@@ -1,6 +1,11 @@
+import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../base/time/clock.ts';
 import { FakeClock } from '../../base/time/fake-clock.ts';
 import { defaultConfiguration, type NodeConfiguration } from '../config/node-configuration.ts';
+import { CriRuntime } from '../cri/cri-runtime.ts';
+import { runtimeOf } from '../cri/runtime.fixture.ts';
+import { RuntimeService } from '../cri/runtime.generated.ts';
 import { RuntimeCallError, type ContainerState } from '../inventory/runtime.ts';
 import { logLinkName } from '../logs/log-plan.ts';
 import type { KnownPod } from '../pods/pod-verdicts.ts';
@@ -140,6 +145,40 @@ describe('the container manager', () => {
     };
     const result = await managerOf(node, []).collect();
     expect([[...node.sandboxes.keys()], result.error]).toEqual([['a'], undefined]);
+  });
+
+  it('NODE-016, 093 SB-06 removes a sandbox that the runtime cannot stop because it has none', async () => {
+    const calls: string[] = [];
+    const { endpoint, close } = await runtimeOf((router) => {
+      router.service(RuntimeService, {
+        listContainers: () => ({}),
+        listPodSandbox: () => ({ items: [{ id: 's', state: 1, labels: { 'io.kubernetes.pod.uid': 'gone' } }] }),
+        stopPodSandbox: ({ podSandboxId }) => {
+          calls.push(`stop ${podSandboxId}`);
+          throw new ConnectError('no such sandbox', Code.NotFound);
+        },
+        removePodSandbox: ({ podSandboxId }) => {
+          calls.push(`remove ${podSandboxId}`);
+          return {};
+        },
+      });
+    });
+    const runtime = new CriRuntime({ endpoint, timeoutMs: 60_000, clock: systemClock });
+    try {
+      const manager = new ContainerManager({
+        runtime,
+        files: new SimulatedNode(),
+        configuration: defaultConfiguration,
+        clock: new FakeClock(1_000_000),
+        knownPods: () => [],
+      });
+      const { removed } = await manager.collect();
+      expect(calls).toEqual(['stop s', 'remove s']);
+      expect(removed.map(({ kind, id }) => [kind, id])).toEqual([['sandbox', 's']]);
+    } finally {
+      runtime.close();
+      await close();
+    }
   });
 
   it('NODE-094, 097 removes log directories of pods that are gone, and dead links without knowing any pod', async () => {
