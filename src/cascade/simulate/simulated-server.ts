@@ -40,10 +40,10 @@ const FIRST_VERSION = 2 ** 52;
 
 /**
  * The deletion part of an API server, in memory, over a snapshot (CAS-010). It decides by `api/deletion`, like the embedded server, and
- * applies every write to its copy of the graph at once. It stores only objects that were written.
+ * applies every write to its branch of the graph at once. It stores only objects that were written.
  */
 export class SimulatedServer {
-  /** A copy, which only `apply` changes. */
+  /** A branch of the snapshot's, which only `apply` changes. */
   readonly graph: OwnershipGraph;
   readonly #snapshot: Snapshot;
   readonly #listener: ServerListener;
@@ -61,7 +61,7 @@ export class SimulatedServer {
     this.#snapshot = snapshot;
     this.#now = now;
     this.#listener = listener;
-    this.graph = snapshot.graph.clone();
+    this.graph = snapshot.graph.branch();
   }
 
   /** Increases with every write. */

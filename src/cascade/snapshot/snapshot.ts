@@ -27,7 +27,7 @@ export interface SnapshotOptions {
 
 /**
  * Every deletable object of a cluster as it was read: owners and flags are in the collector's graph, the rest of the metadata is kept only
- * for the few objects that need it. Immutable: simulations clone the graph.
+ * for the few objects that need it. Immutable: each simulation works on a branch of the graph.
  */
 export class Snapshot {
   readonly graph: OwnershipGraph;

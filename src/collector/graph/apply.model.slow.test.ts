@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import { apply } from './apply.ts';
+import { applied, apply } from './apply.ts';
 import { checkInvariants } from './check-consistency.ts';
 import type { Effect } from './effect.ts';
 import type { GraphEvent, MonitoredResource, ObservedEvent } from '../types/event.ts';
@@ -252,5 +252,82 @@ describe('apply against a naive graph', () => {
       }),
       { numRuns: RUNS, seed: 20261121 },
     );
+  });
+});
+
+/** Objects that fill pages and chunks. Each second one has two owners, and so rows in the table of references. */
+function fill(graph: OwnershipGraph, count: number): void {
+  for (let n = 0; n < count; n++) {
+    const owners = UIDS.slice(0, 1 + (n % 2)).map((owner) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      name: 'a',
+      uid: owner,
+    }));
+    const { name: called, namespace: at } = { name: `filler-${n}`, namespace: `ns${n % 3}` };
+    const object = { uid: `00000000-0000-0000-0001-${String(n).padStart(12, '0')}`, name: called, namespace: at };
+    const rest = { resourceVersion: '1', ownerReferences: owners, deleting: false, finalizers: [] };
+    apply(graph, { type: 'observed', resource: pods, object: { ...object, ...rest } }, []);
+  }
+}
+
+function factsOf(graph: OwnershipGraph): unknown {
+  const facts: unknown[] = [graph.counts];
+  graph.forEachNode((id) => {
+    const of = graph.uidAt(id);
+    facts.push([graph.at(id), graph.find(of), graph.resourceAt(id), graph.dependents(of), graph.missingOwners(id)]);
+    facts.push(graph.blockingDependents(id));
+  });
+  return facts;
+}
+
+describe('a branch of a graph', () => {
+  const LONGEST = 20;
+
+  it('gives what a copy gives, and changes neither its graph nor another branch', () => {
+    const history = fc.array(command, { maxLength: LONGEST });
+    const fillers = fc.constantFrom(0, 40, 63, 150, 251, 256, 300);
+    fc.assert(
+      fc.property(layout, fillers, fc.tuple(history, history, history), (places, count, [first, ...others]) => {
+        const graph = new OwnershipGraph();
+        const before = new History(places);
+        for (const asked of first) {
+          const event = before.next(graph, asked);
+          if (event !== undefined) apply(graph, event, []);
+        }
+        fill(graph, count);
+        const rows = graph.nodes.table.rows.slice();
+        const facts = factsOf(graph);
+        const pairs = others.map((commands) => {
+          return { commands, events: new History(places), branch: graph.branch(), copy: graph.clone() };
+        });
+        for (let step = 0; step < LONGEST; step++) {
+          for (const { commands, events, branch, copy } of pairs) {
+            const asked = commands[step];
+            const event = asked === undefined ? undefined : events.next(copy, asked);
+            if (event !== undefined) expect(applied(branch, event)).toEqual(applied(copy, event));
+          }
+        }
+        for (const { branch, copy } of pairs) {
+          expect(factsOf(branch)).toEqual(factsOf(copy));
+          expect(checkInvariants(branch)).toEqual([]);
+          // A branch of a branch is independent, too.
+          const further = branch.branch();
+          apply(further, { type: 'resourceVanished', resource: pods }, []);
+          expect(factsOf(branch)).toEqual(factsOf(copy));
+          expect(checkInvariants(further)).toEqual([]);
+        }
+        expect(factsOf(graph)).toEqual(facts);
+        expect(graph.nodes.table.rows).toEqual(rows);
+        expect(checkInvariants(graph)).toEqual([]);
+      }),
+      { numRuns: 60, seed: 20261128 },
+    );
+  });
+
+  it('apply refuses the graph that a branch reads', () => {
+    const graph = new OwnershipGraph();
+    graph.branch();
+    expect(() => apply(graph, { type: 'listStarted', resource: pods }, [])).toThrow('a branch reads');
   });
 });

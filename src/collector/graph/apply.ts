@@ -1,4 +1,4 @@
-import { unreachable } from '../../base/errors/assert.ts';
+import { assert, unreachable } from '../../base/errors/assert.ts';
 import type { QueueReason } from '../types/reasons.ts';
 import { alternativeIdentity, type ReferringDependent } from './alternative-identity.ts';
 import { type ApplyOutcome, type Effect, EnqueueEffect } from './effect.ts';
@@ -34,10 +34,12 @@ import { partitionDependents } from './partition-dependents.ts';
 
 /**
  * The only writer of the graph. Applies one event, and appends the effects to `effects` in the order in which they must be carried out.
- * Precondition: the events of one resource come in the order of its watch; those of different resources may come in any order (COL-212).
+ * Preconditions: no branch reads the graph. The events of one resource come in the order of its watch; those of different resources may come
+ * in any order (COL-212).
  * Postcondition: the invariants of `check-consistency.ts` (COL-051).
  */
 export function apply(graph: OwnershipGraph, event: GraphEvent, effects: Effect[]): ApplyOutcome {
+  assert(!graph.isShared, 'nothing changes the graph that a branch reads');
   if (event.type !== 'observedColumns' && event.type !== 'observed') graph.sibling.forget();
   switch (event.type) {
     case 'observedColumns':

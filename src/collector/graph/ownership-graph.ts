@@ -24,6 +24,7 @@ import { ReferenceStore } from './tables/reference-store.ts';
 import { ResourceTable } from './tables/resource-table.ts';
 import { ColumnsFromObject } from './columns-from-object.ts';
 import { Sibling } from './tables/sibling.ts';
+import type { Copied } from './tables/words-branch.ts';
 
 interface OwnershipGraphOptions {
   /** Any 32-bit number. A secret one prevents others from choosing uids that collide. */
@@ -59,19 +60,38 @@ export class OwnershipGraph implements Graph {
   readonly columns = new ColumnsFromObject();
   readonly #hashSeed: number;
   readonly #absentOwners: { readonly size: number } | undefined;
+  readonly #isBranch: boolean;
+  #isShared = false;
 
-  constructor({ hashSeed = 0, absentOwners }: OwnershipGraphOptions = {}, from?: OwnershipGraph) {
+  constructor({ hashSeed = 0, absentOwners }: OwnershipGraphOptions = {}, from?: Copied<OwnershipGraph>) {
     this.#absentOwners = absentOwners;
-    this.#hashSeed = from === undefined ? hashSeed : from.#hashSeed;
+    this.#hashSeed = from === undefined ? hashSeed : from.of.#hashSeed;
     this.hash = new EventHash(this.#hashSeed);
-    this.nodes = new NodeStore(this.#hashSeed, from?.nodes);
-    this.references = new ReferenceStore(this.nodes, from?.references);
-    this.resources = new ResourceTable(this.nodes.kinds, from?.resources);
+    this.nodes = new NodeStore(this.#hashSeed, from && { of: from.of.nodes, as: from.as });
+    this.references = new ReferenceStore(this.nodes, from && { of: from.of.references, as: from.as });
+    this.resources = new ResourceTable(this.nodes.kinds, from?.of.resources);
+    this.#isBranch = from !== undefined && (from.as === 'branch' || from.of.#isBranch);
   }
 
-  /** An independent copy for simulations, made by copying the arrays. */
+  /** An independent copy, made by copying the arrays. */
   clone(): OwnershipGraph {
-    return new OwnershipGraph({}, this);
+    return new OwnershipGraph({}, { of: this, as: 'clone' });
+  }
+
+  /**
+   * A copy for a simulation, which shares what it has not written: O(kinds + namespaces) at once, and O(what the simulation changes). From
+   * now on `apply` refuses this graph.
+   */
+  branch(): OwnershipGraph {
+    // A branch of a branch would be read in three steps.
+    if (this.#isBranch) return this.clone();
+    this.#isShared = true;
+    return new OwnershipGraph({}, { of: this, as: 'branch' });
+  }
+
+  /** True if a branch reads it, so that it must not change. */
+  get isShared(): boolean {
+    return this.#isShared;
   }
 
   /** Prefetches the memory that `apply` needs for the next events, which are about these objects. Changes nothing. */

@@ -23,7 +23,8 @@ export const EDGE_NAME = 6;
 export const EDGE_FLAGS = 7;
 export const EDGE_LENGTH_SHIFT = 8;
 
-const ROW = 8;
+/** Words of a row. */
+export const EDGE_ROW = 8;
 const INITIAL = 64;
 
 /**
@@ -31,35 +32,38 @@ const INITIAL = 64;
  * Grows by half; never shrinks.
  */
 export class EdgeTable {
-  rows: Int32Array = new Int32Array(INITIAL * ROW);
-  #free = NONE;
-  #end = 0;
+  protected rows: Int32Array;
+  #free: number;
+  #end: number;
+
+  /** @param from the table whose rows, or a copy of them, this one is given */
+  constructor(from?: EdgeTable) {
+    this.rows = from?.rows ?? new Int32Array(INITIAL * EDGE_ROW);
+    this.#free = from === undefined ? NONE : from.#free;
+    this.#end = from === undefined ? 0 : from.#end;
+  }
 
   allocate(): number {
     const free = this.#free;
     if (free !== NONE) {
-      this.#free = this.rows[free * ROW + EDGE_SIBLING]!;
+      this.#free = this.get(free, EDGE_SIBLING);
       return free;
     }
-    if ((this.#end + 1) * ROW > this.rows.length) {
-      const grown = new Int32Array(Math.ceil((this.#end * 3) / 2) * ROW);
-      grown.set(this.rows);
-      this.rows = grown;
-    }
+    if ((this.#end + 1) * EDGE_ROW > this.rows.length) this.grow();
     return this.#end++;
   }
 
   free(edge: number): void {
-    this.rows[edge * ROW + EDGE_SIBLING] = this.#free;
+    this.set(edge, EDGE_SIBLING, this.#free);
     this.#free = edge;
   }
 
   get(edge: number, field: number): number {
-    return this.rows[edge * ROW + field]!;
+    return this.rows[edge * EDGE_ROW + field]!;
   }
 
   set(edge: number, field: number, value: number): void {
-    this.rows[edge * ROW + field] = value;
+    this.rows[edge * EDGE_ROW + field] = value;
   }
 
   get allocatedBytes(): number {
@@ -67,10 +71,14 @@ export class EdgeTable {
   }
 
   clone(): EdgeTable {
-    const copy = new EdgeTable();
+    const copy = new EdgeTable(this);
     copy.rows = this.rows.slice();
-    copy.#free = this.#free;
-    copy.#end = this.#end;
     return copy;
+  }
+
+  protected grow(): void {
+    const grown = new Int32Array(Math.ceil((this.#end * 3) / 2) * EDGE_ROW);
+    grown.set(this.rows);
+    this.rows = grown;
   }
 }

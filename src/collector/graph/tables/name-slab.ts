@@ -31,6 +31,8 @@ export class NameSlab {
   #freeUnits = 0;
   /** Units of all chunks. */
   #capacity = 0;
+  /** The chunks below this address belong to another slab too: a name there is never written over. */
+  #ownFrom = 0;
 
   get usedUnits(): number {
     return this.#used;
@@ -62,7 +64,7 @@ export class NameSlab {
 
   release(address: number, length: number): void {
     const units = (length + 3) >>> 2;
-    if (units === 0) return;
+    if (units === 0 || address < this.#ownFrom) return;
     this.#words[address >>> CHUNK_SHIFT]![address & CHUNK_MASK] = this.#free[units]!;
     this.#free[units] = address;
     this.#freeUnits += units;
@@ -96,6 +98,18 @@ export class NameSlab {
     copy.#free = this.#free.slice();
     copy.#used = this.#used;
     copy.#freeUnits = this.#freeUnits;
+    copy.#ownFrom = this.#ownFrom;
+    return copy;
+  }
+
+  /** A slab with the same names, which must not change here any more, and with room of its own for others. O(chunks). */
+  branch(): NameSlab {
+    const copy = new NameSlab();
+    copy.#chunks = [...this.#chunks];
+    copy.#words = [...this.#words];
+    copy.#capacity = this.#capacity;
+    copy.#used = this.#capacity;
+    copy.#ownFrom = this.#capacity;
     return copy;
   }
 

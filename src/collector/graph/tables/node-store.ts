@@ -29,9 +29,12 @@ import {
   UID,
   UID_IS_TEXT,
 } from './node-table.ts';
+import { NodeTableBranch } from './node-table-branch.ts';
 import { TextScratch } from './text-scratch.ts';
-import { UidIndex } from './uid-index.ts';
+import { type NodeIndex, UidIndex } from './uid-index.ts';
+import { UidIndexBranch } from './uid-index-branch.ts';
 import { WordTable } from './word-table.ts';
+import type { Copied } from './words-branch.ts';
 
 /** The number of nodes that are prefetched at a time. */
 const EXPECTED = 32;
@@ -55,7 +58,7 @@ export class NodeStore {
   readonly namespaces: WordTable;
   /** Uids of an unusual form. */
   readonly #uidTexts: WordTable;
-  readonly #index: UidIndex;
+  readonly #index: NodeIndex;
   #slab: NameSlab;
   /** Names too long for the slab. Only references can have them, so they are few. */
   readonly #longNames: Map<NameHolder, Uint8Array>;
@@ -67,15 +70,28 @@ export class NodeStore {
   /** Nodes by state, indexed by STATE_*. */
   readonly #states: [number, number, number, number];
 
-  constructor(seed: number, from?: NodeStore) {
-    this.table = from?.table.clone() ?? new NodeTable();
-    this.kinds = from?.kinds.clone() ?? new KindTable();
-    this.namespaces = from?.namespaces.clone() ?? new WordTable();
-    this.#uidTexts = from === undefined ? new WordTable() : from.#uidTexts.clone();
-    this.#index = from === undefined ? new UidIndex(this.table, seed) : from.#index.clone(this.table);
-    this.#slab = from === undefined ? new NameSlab() : from.#slab.clone();
-    this.#longNames = new Map(from === undefined ? [] : from.#longNames);
-    this.#states = from === undefined ? [0, 0, 0, 0] : [...from.#states];
+  constructor(seed: number, from?: Copied<NodeStore>) {
+    if (from === undefined) {
+      this.table = new NodeTable();
+      this.kinds = new KindTable();
+      this.namespaces = new WordTable();
+      this.#uidTexts = new WordTable();
+      this.#index = new UidIndex(this.table, seed);
+      this.#slab = new NameSlab();
+      this.#longNames = new Map();
+      this.#states = [0, 0, 0, 0];
+      return;
+    }
+    const { of, as } = from;
+    const branches = as === 'branch';
+    this.table = branches ? new NodeTableBranch(of.table) : of.table.clone();
+    this.kinds = of.kinds.clone();
+    this.namespaces = of.namespaces.clone();
+    this.#uidTexts = of.#uidTexts.clone();
+    this.#index = branches ? new UidIndexBranch(of.#index, this.table) : of.#index.clone(this.table);
+    this.#slab = branches ? of.#slab.branch() : of.#slab.clone();
+    this.#longNames = new Map(of.#longNames);
+    this.#states = [...of.#states];
   }
 
   get virtualCount(): number {

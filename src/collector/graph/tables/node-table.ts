@@ -39,8 +39,8 @@ export const UID = 0;
 export const FLAGS = 4;
 /** Id of apiVersion and kind. */
 export const KIND = 5;
-const VERSION_LOW = 6;
-const VERSION_HIGH = 7;
+export const VERSION_LOW = 6;
+export const VERSION_HIGH = 7;
 const HASH_LOW = 8;
 const HASH_HIGH = 9;
 /** See REFS_INLINE and REFS_CHAIN. */
@@ -76,7 +76,7 @@ export const NONE = -1;
 const INITIAL = 256;
 /** Edge ids are twice as large, with a sign, and all rows must fit into one array. */
 const NODES_MAX = 2 ** 27;
-const NO_VERSION = -1;
+export const NO_VERSION = -1;
 
 /**
  * Nodes as rows of one typed array, 64 bytes each; a node is its index. Rows, not one array for each field, because events come in no
@@ -85,11 +85,18 @@ const NO_VERSION = -1;
  */
 export class NodeTable {
   /** For loops over all nodes. `allocate` replaces the array. */
-  rows: Int32Array = new Int32Array(INITIAL << ROW_SHIFT);
+  rows: Int32Array;
   /** First of the free list, which NEXT links. */
-  #free = NONE;
+  #free: number;
   /** All nodes in use are below this. */
-  #end = 0;
+  #end: number;
+
+  /** @param from the table whose rows, or a copy of them, this one is given */
+  constructor(from?: NodeTable) {
+    this.rows = from?.rows ?? new Int32Array(INITIAL << ROW_SHIFT);
+    this.#free = from === undefined ? NONE : from.#free;
+    this.#end = from === undefined ? 0 : from.#end;
+  }
 
   /** One more than the largest node ever in use. */
   get end(): number {
@@ -154,7 +161,7 @@ export class NodeTable {
       this.#free = this.get(free, NEXT);
       return free;
     }
-    if (this.#end << ROW_SHIFT >= this.rows.length) this.#grow();
+    if (this.#end << ROW_SHIFT >= this.rows.length) this.grow();
     return this.#end++;
   }
 
@@ -189,14 +196,12 @@ export class NodeTable {
   }
 
   clone(): NodeTable {
-    const copy = new NodeTable();
+    const copy = new NodeTable(this);
     copy.rows = this.rows.slice();
-    copy.#free = this.#free;
-    copy.#end = this.#end;
     return copy;
   }
 
-  #grow(): void {
+  protected grow(): void {
     if (this.#end >= NODES_MAX) throw new RangeError(`more than ${NODES_MAX} nodes`);
     const grown = new Int32Array(this.rows.length * 2);
     grown.set(this.rows);

@@ -16,6 +16,7 @@ import {
   HAS_BLOCK,
   HAS_CONTROLLER,
 } from './edge-table.ts';
+import { EdgeTableBranch } from './edge-table-branch.ts';
 import type { Coordinates, Identity } from '../../types/identity.ts';
 import { holderOfEdge, holderOfNode, nameLengthOf, type NodeStore } from './node-store.ts';
 import {
@@ -45,6 +46,7 @@ import {
   OWNER_NAME_RANGE,
 } from '../../../api/codec/metadata/metadata-columns.ts';
 import type { ObjectColumns } from '../../types/object-columns.ts';
+import type { Copied } from './words-branch.ts';
 
 /**
  * One reference. An even number is the inline reference of node `edge / 2`, an odd one row `edge >> 1` of the edge table. Valid until the
@@ -76,13 +78,20 @@ export class ReferenceStore {
   /** Never decreases, because remembered counts of a node may outlive it. */
   #additions: number;
 
-  constructor(nodes: NodeStore, from?: ReferenceStore) {
+  constructor(nodes: NodeStore, from?: Copied<ReferenceStore>) {
     this.#nodes = nodes;
-    this.#edges = from === undefined ? new EdgeTable() : from.#edges.clone();
     this.#waiting = new Map();
-    if (from !== undefined) for (const [node, waiting] of from.#waiting) this.#waiting.set(node, { ...waiting });
-    this.#count = from === undefined ? 0 : from.#count;
-    this.#additions = from === undefined ? 0 : from.#additions;
+    if (from === undefined) {
+      this.#edges = new EdgeTable();
+      this.#count = 0;
+      this.#additions = 0;
+      return;
+    }
+    const { of, as } = from;
+    this.#edges = as === 'branch' ? new EdgeTableBranch(of.#edges) : of.#edges.clone();
+    for (const [node, waiting] of of.#waiting) this.#waiting.set(node, { ...waiting });
+    this.#count = of.#count;
+    this.#additions = of.#additions;
   }
 
   get count(): number {

@@ -3,6 +3,20 @@ import { FLAGS, STATE_FREE, UID, UID_IS_TEXT, type NodeTable } from './node-tabl
 const INITIAL = 512;
 const EMPTY = 0;
 
+/** From the words of a uid (signed) to its node. The words themselves are in the node table. `text` is UID_IS_TEXT or 0. */
+export interface NodeIndex {
+  readonly allocatedBytes: number;
+  /** The node with these words, or -1. */
+  find(w0: number, w1: number, w2: number, w3: number, text: number): number;
+  /** The node at the first index that is probed for these words, whether or not it has them; 0 if there is none. */
+  guess(w0: number, w1: number, w2: number, w3: number): number;
+  /** Inserts a node whose words are already in the table. No other node may have them. */
+  insert(node: number): void;
+  /** Removes a node whose words are still in the table. */
+  remove(node: number): void;
+  clone(nodes: NodeTable): NodeIndex;
+}
+
 /**
  * From a uid's words to its node: open addressing with linear probing and backward-shift deletion, so that a
  * churning cluster leaves no tombstones behind. The words themselves are in the node table.
@@ -14,7 +28,7 @@ const EMPTY = 0;
  * Doubling at a million nodes takes about ten milliseconds and is the longest single step of the graph; the load stays
  * between 5/16 and 5/8. Everybody can choose the uids of owner references, so the hash is seeded.
  */
-export class UidIndex {
+export class UidIndex implements NodeIndex {
   readonly #nodes: NodeTable;
   readonly #seed: number;
   #table: Int32Array = new Int32Array(INITIAL);
@@ -35,7 +49,6 @@ export class UidIndex {
     return this.#table.byteLength;
   }
 
-  /** The node with these words (signed), or -1. `text` is UID_IS_TEXT or 0. */
   find(w0: number, w1: number, w2: number, w3: number, text: number): number {
     const table = this.#table;
     const mask = table.length - 1;
@@ -60,14 +73,12 @@ export class UidIndex {
     }
   }
 
-  /** The node at the first index that is probed for these words, whether or not it has them; 0 if there is none. */
   guess(w0: number, w1: number, w2: number, w3: number): number {
     const table = this.#table;
     const entry = table[hashOfUid(w0, w1, w2, w3 ^ this.#seed) >>> (32 - this.#bits)]!;
     return entry === EMPTY ? 0 : (entry & (table.length - 1)) - 1;
   }
 
-  /** Inserts a node whose words are already in the table. No other node may have them. */
   insert(node: number): void {
     this.#size++;
     if (this.#size * 8 > this.#table.length * 5) this.#double(node);
