@@ -34,7 +34,9 @@ export class Dies {
     const id = graph.find(uid);
     if (id < 0) return false;
     return (
-      this.#dominators.isOnCycle(id) || IMPLIED.has(graph.identityAt(id).kind) || this.#snapshot.hasOrphanFinalizer(uid)
+      this.#dominators.isOnCycle(id) ||
+      IMPLIED.has(graph.kindOf(graph.kindAt(id)).kind) ||
+      this.#snapshot.hasOrphanFinalizer(uid)
     );
   }
 

@@ -1,6 +1,7 @@
 import type { NodeId } from '../../collector/graph/graph.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { holderOf } from './holders.ts';
+import { ReferenceAnswers } from './reference-answers.ts';
 import { type Adjacency, strongComponents } from './strong-components.ts';
 
 /** The number of objects that are deleted with each object (CAS-025). */
@@ -55,6 +56,7 @@ function ownersOf(snapshot: Snapshot): {
   const targets = new Uint32Array(graph.counts.references);
   const heldForEver = new Uint8Array(size);
   const observed = new Uint8Array(size);
+  const holders = new ReferenceAnswers((namespace, reference) => holderOf(snapshot, namespace, reference));
   let end = 0;
   graph.forEachNode((id) => {
     if (graph.isObserved(id)) observed[id] = 1;
@@ -63,7 +65,7 @@ function ownersOf(snapshot: Snapshot): {
     starts[id] = end;
     if (observed[id] === 0) continue;
     for (const reference of graph.ownerReferencesAt(id)) {
-      const holder = holderOf(snapshot, id, reference);
+      const holder = holders.of(graph.namespaceAt(id), reference);
       if (holder.holds === 'ever') heldForEver[id] = 1;
       if (holder.holds === 'object') targets[end++] = holder.id;
     }

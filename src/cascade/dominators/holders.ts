@@ -15,12 +15,11 @@ export type Holder =
 const EVER: Holder = { holds: 'ever' };
 const NEVER: Holder = { holds: 'never' };
 
-/** The collector's view of a reference: `classifyOwner` with every answer known. */
-export function holderOf(snapshot: Snapshot, dependent: NodeId, reference: OwnerReference): Holder {
+/** The collector's view of a reference of an object in this namespace: `classifyOwner` with every answer known. */
+export function holderOf(snapshot: Snapshot, namespace: string, reference: OwnerReference): Holder {
   const { graph, catalogue } = snapshot;
   const mapping = catalogue.mapping(reference.apiVersion, reference.kind);
   if (mapping === undefined) return EVER;
-  const { namespace } = graph.identityAt(dependent);
   if (mapping.namespaced && namespace === '') return EVER;
   const id = graph.find(reference.uid);
   const served = catalogue.ofGroup(parseGroupVersion(mapping.apiVersion)?.group ?? '', mapping.resource);

@@ -2,8 +2,10 @@ import { stringifyExactJson } from '../../base/json/exact-json.ts';
 
 /** Minimum bytes of one chunk; a smaller document is one body. */
 const CHUNK = 256 * 1024;
-/** A list with at least this many elements is written element by element. */
+/** A list with more elements than this is written in parts. */
 const LONG_LIST = 1000;
+/** Elements of a part. */
+const PART = 100;
 
 /**
  * A document as JSON. Long lists in it are written piece by piece: a plan of a million objects has more characters than a string may have.
@@ -37,7 +39,8 @@ function* pieces(document: object): Generator<string> {
       yield stringifyExactJson(value);
       continue;
     }
-    for (let i = 0; i < value.length; i++) yield `${i === 0 ? '[' : ','}${stringifyExactJson(value[i])}`;
+    for (let i = 0; i < value.length; i += PART)
+      yield `${i === 0 ? '[' : ','}${stringifyExactJson(value.slice(i, i + PART)).slice(1, -1)}`;
     yield ']';
   }
   yield '}';

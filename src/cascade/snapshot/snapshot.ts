@@ -4,6 +4,7 @@ import { formatTime } from '../../api/meta/time.ts';
 import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 import type { NodeId } from '../../collector/graph/graph.ts';
 import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
+import type { Identity } from '../../collector/types/identity.ts';
 import type { DataOrigin, DataSource, IncompleteResource } from '../documents/document.ts';
 import type { ObjectReference } from '../documents/object-reference.ts';
 import { decodeKeptMetadata } from './kept-metadata.ts';
@@ -82,8 +83,8 @@ export class Snapshot {
   }
 
   /** The reference of an observed node for documents. */
-  referenceOf(id: NodeId): ObjectReference {
-    const { identity, resourceVersion } = this.graph.at(id);
+  referenceOf(id: NodeId, identity: Identity = this.graph.identityAt(id)): ObjectReference {
+    const resourceVersion = this.graph.resourceVersionAt(id);
     const { apiVersion, kind, namespace, name, uid } = identity;
     return {
       apiVersion,

@@ -163,6 +163,11 @@ export class OwnershipGraph implements Graph {
     return this.nodes.identity(id);
   }
 
+  /** Cheaper than the identity, whose name and uid are made anew. */
+  namespaceAt(id: NodeId): string {
+    return this.nodes.namespace(id);
+  }
+
   isObserved(id: NodeId): boolean {
     return this.nodes.state(id) === STATE_OBSERVED;
   }
