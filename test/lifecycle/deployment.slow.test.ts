@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/meta/object-meta.ts';
-import { newConflict, newForbidden, newNotFound } from '../../src/api/status-error.ts';
+import { newForbidden } from '../../src/api/status-error.ts';
 import { DeploymentController } from '../../src/lifecycle/deployment/deployment-controller.ts';
 import { ReplicaSetController } from '../../src/lifecycle/replicaset/replicaset-controller.ts';
 import { answer, EmbeddedCluster, pods } from './embedded-cluster.ts';
@@ -288,38 +288,6 @@ describe('a Deployment', () => {
     cluster.fault = (request, next) => next(request);
     await work.patch(deployments, 'web', { spec: { replicas: 2 } });
     await rolledOut();
-  });
-
-  it.each([
-    ['was changed', newConflict({ group: 'apps', resource: 'deployments' }, 'web')],
-    ['is gone', newNotFound({ group: 'apps', resource: 'deployments' }, 'web')],
-  ])('LIFE-009 does nothing for events of its ReplicaSets until its cache shows that it %s', async (_, refusal) => {
-    await deploy(1);
-    await rolledOut();
-    await cluster.clock.advanceAsync(60_000);
-    let writes = 0;
-    cluster.fault = async (request, next) => {
-      if (request.method === 'PUT' && request.target.endsWith('/deployments/web/status')) {
-        writes++;
-        return answer(refusal.code, refusal.status);
-      }
-      if (request.method !== 'GET' || !request.target.endsWith('/deployments/web')) return next(request);
-      // The server is far ahead of the watch.
-      const body = JSON.parse(Buffer.from((await next(request)).body as Uint8Array).toString()) as KubeObject;
-      return answer(200, { ...body, metadata: { ...body.metadata, resourceVersion: '999999' } });
-    };
-    const [set] = await sets();
-    for (let readyReplicas = 0; readyReplicas < 10; readyReplicas++) {
-      const status = { replicas: 9, readyReplicas, availableReplicas: 0 };
-      await cluster.wait(
-        cluster.client.patch(
-          { gvr: replicaSets, namespace: 'default', name: set!.metadata!.name!, subresource: 'status' },
-          { type: 'application/merge-patch+json', body: { status } },
-        ),
-      );
-      await cluster.clock.advanceAsync(100);
-    }
-    expect(writes).toBe(1);
   });
 
   it('makes no request while all is as it should be', async () => {

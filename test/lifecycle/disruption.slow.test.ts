@@ -5,7 +5,7 @@ import { DeploymentController } from '../../src/lifecycle/deployment/deployment-
 import { DisruptionController } from '../../src/lifecycle/disruption/disruption-controller.ts';
 import { ReplicaSetController } from '../../src/lifecycle/replicaset/replicaset-controller.ts';
 import { EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
-import { deployments, NAMESPACE, template, Workloads } from './workloads.ts';
+import { deployments, NAMESPACE, strategic, template, Workloads } from './workloads.ts';
 
 let cluster: EmbeddedCluster;
 let work: Workloads;
@@ -65,6 +65,34 @@ describe('a PodDisruptionBudget', () => {
           : { type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods' },
       ],
     });
+  });
+
+  it('LIFE-824 allows no more evictions by a status that was decided before an eviction', async () => {
+    await budget({ minAvailable: 1 });
+    await work.until(async () => (await statusOf()).disruptionsAllowed === 2);
+    const [one, two] = (await work.pods()).map(({ metadata }) => metadata!.name!);
+    const metadata = { name: two!, namespace: NAMESPACE };
+    const allowed: number[] = [];
+    let evicted = false;
+    cluster.fault = async (request, next) => {
+      if (request.method !== 'PUT' || !request.target.endsWith('/poddisruptionbudgets/web/status'))
+        return next(request);
+      if (!evicted) {
+        evicted = true;
+        const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata };
+        await cluster.client.create({ gvr: pods, ...metadata, subresource: 'eviction' }, eviction);
+      }
+      const response = await next(request);
+      if (response.status !== 200) return response;
+      const { status } = JSON.parse(Buffer.from(response.body as Uint8Array).toString()) as Budget;
+      allowed.push(status.disruptionsAllowed);
+      return response;
+    };
+    const ref = { gvr: pods, namespace: NAMESPACE, name: one!, subresource: 'status' };
+    const body = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
+    await cluster.wait(cluster.client.patch(ref, { type: strategic, body }));
+    await cluster.clock.advanceAsync(10_000);
+    expect(new Set(allowed)).toEqual(new Set([0]));
   });
 
   it('lets a drain finish: a pod is refused until the one before is ready again', async () => {

@@ -12,9 +12,9 @@ import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_CONTROLLER, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
-import { updateExactly } from '../kit/update-exactly.ts';
 import { controllerOf, isControlledBy } from '../ownership/controller-reference.ts';
 import { Expectations } from '../ownership/expectations.ts';
+import { writeOwnerStatus } from '../ownership/write-owner-status.ts';
 import { eventReference } from '../pods/pod-control.ts';
 import { CRON_JOB_KIND, CRON_JOBS, type CronJob, type CronJobStatus } from './cronjob.ts';
 import { type CronJobPlan, decideCronJob, withStarted } from './cronjob-reconcile.ts';
@@ -195,11 +195,16 @@ export class CronJobController implements Service {
 
   async #writeStatus(key: string, cronJob: CronJob, status: CronJobStatus, signal: AbortSignal): Promise<boolean> {
     if (deepEqual(comparable(cronJob.status ?? {}), comparable(status))) return true;
-    const update = { gvr: CRON_JOBS, object: { ...cronJob, status }, subresource: 'status', signal } as const;
-    const written = await updateExactly<CronJob>(this.#options.client, update);
-    if (written === 'changed') return false;
-    if (written !== 'gone') this.#expectations.wrote(key, this.#cronJobs, written);
-    return true;
+    const result = await writeOwnerStatus<CronJob>(this.#options.client, {
+      gvr: CRON_JOBS,
+      key,
+      owner: { ...cronJob, status },
+      cache: this.#cronJobs,
+      expectations: this.#expectations,
+      onConflict: 'decide-again',
+      signal,
+    });
+    return result !== 'changed';
   }
 
   #event(cronJob: KubeObject, type: EventType, reason: string, message: string): void {

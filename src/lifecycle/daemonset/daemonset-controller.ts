@@ -10,12 +10,12 @@ import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import { slowStart } from '../kit/slow-start.ts';
-import { updateStatus } from '../kit/update-status.ts';
 import { ControllerRefManager } from '../ownership/controller-ref-manager.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import { Dependents } from '../ownership/dependents.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { ownerSelector, selects } from '../ownership/owner-selector.ts';
+import { writeOwnerStatus } from '../ownership/write-owner-status.ts';
 import { nextAvailability } from '../pods/pod-availability.ts';
 import { eventReference, PodControl } from '../pods/pod-control.ts';
 import { type Node, NODES, type Pod, PODS } from '../pods/pod-object.ts';
@@ -194,13 +194,14 @@ export class DaemonSetController implements Service {
     }
     logger.debug('daemon set', { key, create: plan.create.length, delete: plan.delete.length });
     const failure = await this.#perform(key, facts, plan, signal);
-    await this.#writeStatus(key, set, daemonSetStatus(facts), signal);
+    const written = await this.#writeStatus(key, set, daemonSetStatus(facts), signal);
     const live = new Set([revision.metadata?.name ?? '']);
     for (const pod of pods) live.add(`${set.metadata?.name ?? ''}-${pod.metadata?.labels?.[REVISION_LABEL] ?? ''}`);
     const all = [...revisions.filter(({ metadata }) => metadata?.name !== revision.metadata?.name), revision];
     const limit = set.spec?.revisionHistoryLimit ?? 10;
     await this.#history.truncate(key, surplusRevisions(all, { live, limit }), signal);
     if (failure !== undefined) throw failure;
+    if (!written) return BACK_OFF;
     return this.#next(key, facts);
   }
 
@@ -282,10 +283,19 @@ export class DaemonSetController implements Service {
     return waits.length === 0 ? SETTLED : { next: 'later', afterMs: Math.min(...waits) };
   }
 
-  async #writeStatus(key: string, set: DaemonSet, status: DaemonSetStatus, signal: AbortSignal): Promise<void> {
-    if (sameStatus(set.status ?? {}, status)) return;
-    const written = await updateStatus(this.#options.client, { gvr: DAEMON_SETS, object: set, status }, signal);
-    if (written !== undefined) this.#expectations.wrote(key, this.#sets, written);
+  /** False if the set changes faster than its status can be written. */
+  async #writeStatus(key: string, set: DaemonSet, status: DaemonSetStatus, signal: AbortSignal): Promise<boolean> {
+    if (sameStatus(set.status ?? {}, status)) return true;
+    const result = await writeOwnerStatus(this.#options.client, {
+      gvr: DAEMON_SETS,
+      key,
+      owner: { ...set, status },
+      cache: this.#sets,
+      expectations: this.#expectations,
+      onConflict: 'write-on-live',
+      signal,
+    });
+    return result !== 'changed';
   }
 }
 

@@ -16,6 +16,7 @@ import { controllerOf, isControlledBy } from '../ownership/controller-reference.
 import { Dependents } from '../ownership/dependents.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { ownerSelector, selects } from '../ownership/owner-selector.ts';
+import { writeOwnerStatus } from '../ownership/write-owner-status.ts';
 import type { ReplicaSet } from '../replicaset/replica-set.ts';
 import { type Deployment, type DeploymentStatus, isRollingUpdate, progressDeadline } from './deployment.ts';
 import { type DeploymentAction, type DeploymentPlan, planDeployment } from './deployment-reconcile.ts';
@@ -127,7 +128,7 @@ export class DeploymentController implements Service {
       for (const action of plan.actions) {
         if (!(await this.#perform(key, deployment, action, plan, signal))) return { next: 'back-off' };
       }
-      await this.#write(key, deployment, plan, signal);
+      if (!(await this.#write(key, deployment, plan, signal))) return { next: 'back-off' };
     } catch (error) {
       if (isConflict(error)) return { next: 'back-off' };
       throw error;
@@ -146,8 +147,7 @@ export class DeploymentController implements Service {
     );
     if ((deployment.status?.observedGeneration ?? 0) >= generation) return SETTLED;
     const status = { ...deployment.status, observedGeneration: generation };
-    await this.#put(key, { ...deployment, status }, signal);
-    return SETTLED;
+    return (await this.#put(key, { ...deployment, status }, signal)) ? SETTLED : { next: 'back-off' };
   }
 
   async #claim(deployment: Deployment, signal: AbortSignal): Promise<ReplicaSet[]> {
@@ -255,34 +255,33 @@ export class DeploymentController implements Service {
     return false;
   }
 
+  /** False if another client has written the Deployment meanwhile, so that the decision may not apply. */
   async #write(
     key: string,
     deployment: Deployment,
     { revision, status }: { readonly revision: string | undefined; readonly status: DeploymentStatus },
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { annotations = {} } = deployment.metadata ?? {};
     const sameRevision = revision === undefined || annotations[REVISION] === revision;
-    if (sameRevision && sameStatus(deployment.status ?? {}, status)) return;
+    if (sameRevision && sameStatus(deployment.status ?? {}, status)) return true;
     const metadata = sameRevision
       ? deployment.metadata
       : { ...deployment.metadata, annotations: { ...annotations, [REVISION]: revision } };
-    await this.#put(key, { ...deployment, ...(metadata === undefined ? {} : { metadata }), status }, signal);
+    return this.#put(key, { ...deployment, ...(metadata === undefined ? {} : { metadata }), status }, signal);
   }
 
-  async #put(key: string, deployment: Deployment, signal: AbortSignal): Promise<void> {
-    const { namespace = '', name = '' } = deployment.metadata ?? {};
-    const { client } = this.#options;
-    const ref = { gvr: DEPLOYMENTS, namespace, name };
-    try {
-      const written = await client.update({ ...ref, subresource: 'status' }, deployment, { signal });
-      this.#expectations.wrote(key, this.#deployments, written);
-    } catch (error) {
-      if (isObjectNotFound(error, name)) return this.#expectations.deleted(key, this.#deployments, deployment);
-      // The cache is stale. Until it shows the current state, each event of a dependent would start a sync that decides from the old one.
-      if (isConflict(error)) this.#expectations.wrote(key, this.#deployments, await client.get(ref, { signal }));
-      throw error;
-    }
+  async #put(key: string, deployment: Deployment, signal: AbortSignal): Promise<boolean> {
+    const result = await writeOwnerStatus(this.#options.client, {
+      gvr: DEPLOYMENTS,
+      key,
+      owner: deployment,
+      cache: this.#deployments,
+      expectations: this.#expectations,
+      onConflict: 'decide-again',
+      signal,
+    });
+    return result !== 'changed';
   }
 
   #scaled(deployment: Deployment, name: string, from: number, to: number): void {

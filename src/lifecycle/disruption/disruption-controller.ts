@@ -1,15 +1,14 @@
 import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { isConflict } from '../../api/status-error.ts';
 import type { Service } from '../../base/service.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
-import { updateStatus } from '../kit/update-status.ts';
 import { controllerOf } from '../ownership/controller-reference.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { ownerSelector } from '../ownership/owner-selector.ts';
+import { writeOwnerStatus } from '../ownership/write-owner-status.ts';
 import { eventReference } from '../pods/pod-control.ts';
 import { type Pod, PODS } from '../pods/pod-object.ts';
 import { decideBudget, type DisruptionBudget, type Scale } from './disruption-reconcile.ts';
@@ -108,14 +107,17 @@ export class DisruptionController implements Service {
       this.#event({ apiVersion: 'v1', kind: 'Pod' }, pod, 'Warning', 'NotDeleted', message);
     }
     if (status !== undefined) {
-      try {
-        const written = await updateStatus(client, { gvr: BUDGETS, object: budget, status }, signal);
-        if (written !== undefined) this.#expectations.wrote(key, this.#budgets, written);
-      } catch (error) {
-        // An eviction has used the budget meanwhile, so the decision is repeated.
-        if (isConflict(error)) return { next: 'back-off' };
-        throw error;
-      }
+      const result = await writeOwnerStatus<DisruptionBudget>(client, {
+        gvr: BUDGETS,
+        key,
+        owner: { ...budget, status },
+        cache: this.#budgets,
+        expectations: this.#expectations,
+        onConflict: 'decide-again',
+        signal,
+      });
+      // An eviction has used the budget meanwhile, so the decision is repeated.
+      if (result === 'changed') return { next: 'back-off' };
     }
     if (failure !== undefined) {
       const message = `Failed to calculate the number of expected pods: ${failure}`;

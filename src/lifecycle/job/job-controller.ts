@@ -7,12 +7,12 @@ import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_CONTROLLER, BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { slowStart } from '../kit/slow-start.ts';
-import { updateExactly } from '../kit/update-exactly.ts';
 import { ControllerRefManager } from '../ownership/controller-ref-manager.ts';
 import { controllerOf, isTerminating } from '../ownership/controller-reference.ts';
 import { Dependents } from '../ownership/dependents.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { ownerSelector, selects } from '../ownership/owner-selector.ts';
+import { writeOwnerStatus } from '../ownership/write-owner-status.ts';
 import { eventReference, PodControl } from '../pods/pod-control.ts';
 import { type Pod, PODS } from '../pods/pod-object.ts';
 import {
@@ -224,11 +224,16 @@ export class JobController implements Service {
   /** False if another client has written the Job meanwhile, so that the decision may not apply. */
   async #writeStatus(key: string, job: Job, status: JobStatus, signal: AbortSignal): Promise<boolean> {
     if (deepEqual(comparable(job.status ?? {}), comparable(status))) return true;
-    const update = { gvr: JOBS, object: { ...job, status }, subresource: 'status', signal } as const;
-    const written = await updateExactly<Job>(this.#options.client, update);
-    if (written === 'changed') return false;
-    if (written !== 'gone') this.#expectations.wrote(key, this.#jobs, written);
-    return true;
+    const result = await writeOwnerStatus<Job>(this.#options.client, {
+      gvr: JOBS,
+      key,
+      owner: { ...job, status },
+      cache: this.#jobs,
+      expectations: this.#expectations,
+      onConflict: 'decide-again',
+      signal,
+    });
+    return result !== 'changed';
   }
 
   async #release(key: string, pods: readonly Pod[], signal: AbortSignal): Promise<void> {

@@ -16,6 +16,7 @@ import {
 import { Dependents } from '../ownership/dependents.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { selects } from '../ownership/owner-selector.ts';
+import { writeOwnerStatus } from '../ownership/write-owner-status.ts';
 import { isPodActive, nextAvailability } from '../pods/pod-availability.ts';
 import { PodControl, podFromTemplate } from '../pods/pod-control.ts';
 import { isPodFinished, type Pod, PODS } from '../pods/pod-object.ts';
@@ -23,7 +24,6 @@ import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_CONTROLLER, BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { slowStart } from '../kit/slow-start.ts';
-import { updateStatus } from '../kit/update-status.ts';
 import type { ReplicaSet } from './replica-set.ts';
 import { decideReplicas, nextReplicaSetStatus } from './replicaset-reconcile.ts';
 
@@ -111,7 +111,7 @@ export class ReplicaController implements Service {
   }
 
   async #sync(key: string, signal: AbortSignal): Promise<SyncOutcome> {
-    const { client, clock, logger, replicaKind } = this.#options;
+    const { clock, logger, replicaKind } = this.#options;
     const owner = this.#owners.get(key);
     if (owner === undefined) {
       this.#expectations.forget(key);
@@ -128,19 +128,16 @@ export class ReplicaController implements Service {
     const terminating = candidates.filter(
       (pod) => isTerminating(pod) && !isPodFinished(pod) && isControlledBy(pod, owner) && selects(selector, pod),
     );
-    const { failure, changed = false } = await this.#manage(key, owner, active, signal);
+    const { failure, changed: podsChanged = false } = await this.#manage(key, owner, active, signal);
     const status = nextReplicaSetStatus(owner, {
       active,
       terminating: replicaKind.countsTerminating ? terminating : undefined,
       failure: failure === undefined ? undefined : StatusError.from(failure).message,
       now: clock.now(),
     });
-    if (status !== undefined) {
-      const written = await updateStatus(client, { gvr: replicaKind.gvr, object: owner, status }, signal);
-      if (written !== undefined) this.#expectations.wrote(key, this.#owners, written);
-    }
+    const written = status === undefined || (await this.#writeStatus(key, { ...owner, status }, signal));
     if (failure !== undefined) throw failure;
-    if (changed) return { next: 'back-off' };
+    if (podsChanged || !written) return { next: 'back-off' };
     const wait = nextAvailability(active, owner.spec?.minReadySeconds ?? 0, clock.now());
     return wait === undefined ? SETTLED : { next: 'later', afterMs: wait };
   }
@@ -159,6 +156,20 @@ export class ReplicaController implements Service {
       signal,
     });
     return manager.claim(pods);
+  }
+
+  /** False if the owner changes faster than its status can be written. */
+  async #writeStatus(key: string, owner: ReplicaSet, signal: AbortSignal): Promise<boolean> {
+    const result = await writeOwnerStatus(this.#options.client, {
+      gvr: this.#options.replicaKind.gvr,
+      key,
+      owner,
+      cache: this.#owners,
+      expectations: this.#expectations,
+      onConflict: 'write-on-live',
+      signal,
+    });
+    return result !== 'changed';
   }
 
   /** Creates or deletes pods. */

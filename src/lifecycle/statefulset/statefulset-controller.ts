@@ -8,12 +8,12 @@ import { keyOf } from '../../client/reflector/informer.ts';
 import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
-import { updateStatus } from '../kit/update-status.ts';
 import { ControllerRefManager } from '../ownership/controller-ref-manager.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import { Dependents } from '../ownership/dependents.ts';
 import { Expectations } from '../ownership/expectations.ts';
 import { ownerSelector, selects } from '../ownership/owner-selector.ts';
+import { writeOwnerStatus } from '../ownership/write-owner-status.ts';
 import { nextAvailability } from '../pods/pod-availability.ts';
 import { eventReference } from '../pods/pod-control.ts';
 import { type Pod, PODS } from '../pods/pod-object.ts';
@@ -174,7 +174,7 @@ export class StatefulSetController implements Service {
     } catch (error) {
       failures.push(error);
     }
-    await this.#writeStatus(key, set, plan.status, signal);
+    const written = await this.#writeStatus(key, set, plan.status, signal);
     if (!isTerminating(set)) {
       const live = new Set([current, update].map(({ metadata }) => metadata?.name ?? ''));
       for (const pod of pods) live.add(pod.metadata?.labels?.[REVISION_LABEL] ?? '');
@@ -182,7 +182,7 @@ export class StatefulSetController implements Service {
       await this.#history.truncate(key, surplusRevisions(all, { live, limit }), signal);
     }
     if (failures.length > 0) throw failures[0];
-    if (changed) return BACK_OFF;
+    if (changed || !written) return BACK_OFF;
     const wait = nextAvailability(pods, set.spec?.minReadySeconds ?? 0, clock.now());
     return wait === undefined ? SETTLED : { next: 'later', afterMs: wait };
   }
@@ -259,10 +259,19 @@ export class StatefulSetController implements Service {
     this.#events.event(eventReference(STATEFUL_SET_KIND, set), { type: 'Warning', reason, message });
   }
 
-  async #writeStatus(key: string, set: StatefulSet, status: StatefulSetStatus, signal: AbortSignal): Promise<void> {
-    if (sameStatus(set.status ?? {}, status)) return;
-    const written = await updateStatus(this.#options.client, { gvr: STATEFUL_SETS, object: set, status }, signal);
-    if (written !== undefined) this.#expectations.wrote(key, this.#sets, written);
+  /** False if the set changes faster than its status can be written. */
+  async #writeStatus(key: string, set: StatefulSet, status: StatefulSetStatus, signal: AbortSignal): Promise<boolean> {
+    if (sameStatus(set.status ?? {}, status)) return true;
+    const result = await writeOwnerStatus(this.#options.client, {
+      gvr: STATEFUL_SETS,
+      key,
+      owner: { ...set, status },
+      cache: this.#sets,
+      expectations: this.#expectations,
+      onConflict: 'write-on-live',
+      signal,
+    });
+    return result !== 'changed';
   }
 }
 
