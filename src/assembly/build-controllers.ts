@@ -9,6 +9,7 @@ import type { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { GarbageCollectorOptions } from '../collector/garbage-collector-options.ts';
 import type { LifecycleSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
 import { selectOnDemand } from '../lifecycle/assembly/on-demand-controllers.ts';
+import { withholdWrites } from '../lifecycle/kit/dry-run.ts';
 import type { ControllerContext } from '../lifecycle/kit/object-per-namespace.ts';
 import type { TokenSecretControllerOptions } from '../lifecycle/serviceaccount/token-secret-controller.ts';
 import type { ControllerName, FixedControllerName } from './controller-names.ts';
@@ -100,12 +101,15 @@ function isFixed(name: ControllerName): name is FixedControllerName {
   return name in builders;
 }
 
-function contextOf({ client, clock, randomOf, logger, metrics }: ControllersOptions, name: string): ControllerContext {
+function contextOf(options: ControllersOptions, name: string): ControllerContext {
+  const { client, clock, randomOf, logger, metrics, lifecycle } = options;
+  const isDry = lifecycle.dryRun?.has(name) ?? false;
+  const log = logger.child({ controller: name, ...(isDry ? { dryRun: true } : {}) });
   return {
-    client: client.as(name),
+    client: isDry ? client.as(name).through(withholdWrites({ controller: name, logger: log })) : client.as(name),
     clock,
     random: randomOf(name),
-    logger: logger.child({ controller: name }),
+    logger: log,
     metrics,
   };
 }

@@ -31,6 +31,8 @@ export interface HttpRequest {
   readonly signal?: AbortNotice | undefined;
   /** Called when the request is about to be sent, after all waits. If it returns an error, the request rejects with it. */
   readonly refusal?: (() => Error | undefined) | undefined;
+  /** The reason why the client sends the request, for the layers between them. It is not sent. */
+  readonly why?: string | undefined;
   /** Called for each new connection before this request uses it. A transport without connections ignores it. */
   readonly greeting?: Greeting | undefined;
   /**

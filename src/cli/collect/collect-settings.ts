@@ -6,7 +6,7 @@ import type { DeletionLimits } from '../../collector/breaker/circuit-breaker.ts'
 import type { UnservedVersions } from '../../collector/resources/kind-mapper.ts';
 import type { KubeApiContentType } from './collect-content-type.ts';
 import type { ControllerName } from '../../assembly/controller-names.ts';
-import { selectControllers } from '../cluster/controllers.ts';
+import { selectControllers } from '../flags/select-controllers.ts';
 import type { CollectFlags } from './collect-options.ts';
 import { CommandError } from '../process/command-error.ts';
 import { durationOf } from '../flags/duration-flag.ts';

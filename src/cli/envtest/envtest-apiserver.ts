@@ -8,7 +8,7 @@ import { messageOf } from '../../base/errors/thrown.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { ControllerName } from '../../assembly/controller-names.ts';
-import { selectControllers } from '../cluster/controllers.ts';
+import { selectControllers } from '../flags/select-controllers.ts';
 import type { EtcdVersion } from './envtest-etcd.ts';
 import { identityOfFlags } from './envtest-identity.ts';
 import type { EtcdSettings } from '../cluster/etcd-settings.ts';

@@ -32,7 +32,17 @@ describe('the flags of the lifecycle controllers', () => {
     expect(lifecycleSettingsOf({ genericTtl: true, genericTtlKinds }).genericTtl).toEqual({ alsoKinds });
   });
 
+  it('LIFE-018 run all controllers dry but those with a minus, also the ones that are off by default', () => {
+    const { dryRun } = lifecycleSettingsOf({ dryRunControllers: '*,-job-controller' });
+    expect(dryRun).toContain('token-cleaner-controller');
+    expect(dryRun).toContain('namespace-controller');
+    expect(dryRun).not.toContain('job-controller');
+    expect(dryRun).not.toContain('garbage-collector-controller');
+    expect(lifecycleSettingsOf({}).dryRun).toBeUndefined();
+  });
+
   it.each([
+    [{ dryRunControllers: 'garbage-collector-controller' }, '--dry-run-controllers'],
     [{ concurrentStatefulsetSyncs: '0' }, '--concurrent-statefulset-syncs'],
     [{ concurrentDaemonsetSyncs: 'many' }, '--concurrent-daemonset-syncs'],
     [{ pvclaimbinderSyncPeriod: '5' }, '--pvclaimbinder-sync-period'],

@@ -5,11 +5,14 @@ import type { NodeExistenceSettings } from '../../lifecycle/node-existence/node-
 import { EXCLUDED_RESOURCES } from '../../lifecycle/generic-ttl/generic-ttl-reconcile.ts';
 import { parseSource, type SourceSpec } from '../../lifecycle/node-existence/source-spec.ts';
 import type { NodeHealthSettings } from '../../lifecycle/node-lifecycle/node-lifecycle-controller.ts';
+import { offByDefault } from '../../assembly/controller-names.ts';
+import { selectControllers } from './select-controllers.ts';
 import { CommandError } from '../process/command-error.ts';
 import { durationOf } from './duration-flag.ts';
 
 /** Values of the command line, as a person typed them. */
 export interface LifecycleFlags {
+  readonly dryRunControllers?: string;
   readonly terminatedPodGcThreshold?: string;
   readonly concurrentTtlAfterFinishedSyncs?: string;
   readonly concurrentJobSyncs?: string;
@@ -75,6 +78,7 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
   const jobSyncs = wholeNumber('--concurrent-job-syncs', flags.concurrentJobSyncs, workers);
   const cronJobSyncs = wholeNumber('--concurrent-cron-job-syncs', flags.concurrentCronJobSyncs, workers);
   return {
+    ...dryRunOf(flags),
     ...(threshold === undefined ? {} : { terminatedPodThreshold: threshold }),
     ...(ttlSyncs === undefined ? {} : { concurrentTtlSyncs: ttlSyncs }),
     ...(jobSyncs === undefined ? {} : { concurrentJobSyncs: jobSyncs }),
@@ -90,6 +94,22 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
     ...namespaceSettings(flags),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
   };
+}
+
+const COLLECTOR = 'garbage-collector-controller';
+
+function dryRunOf({ dryRunControllers: text }: LifecycleFlags): LifecycleSettings {
+  if (text === undefined) return {};
+  const words = text.split(',').map((word) => word.trim());
+  // With `*` also a controller that only its name switches on.
+  const dry = new Set<string>(selectControllers(words.includes('*') ? [...words, ...offByDefault] : words));
+  if (dry.delete(COLLECTOR) && !words.includes('*')) {
+    throw new CommandError(
+      `--dry-run-controllers does not apply to ${COLLECTOR}`,
+      'Use kubegc collect --mode observe --explain-every-action, which deletes nothing.',
+    );
+  }
+  return { dryRun: dry };
 }
 
 /** The flag of kind `rc` is `--concurrent-rc-syncs`, with the value `concurrentRcSyncs`. */

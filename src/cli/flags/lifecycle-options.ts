@@ -12,6 +12,12 @@ export interface LifecycleOption {
 /** The flags of the lifecycle controllers, with the names and defaults of kube-controller-manager where it has them. */
 export const lifecycleOptions: readonly LifecycleOption[] = [
   {
+    key: 'dryRunControllers',
+    flags: '--dry-run-controllers <LIST>',
+    description:
+      'controllers that decide and log each deletion that they would make, but write nothing: * for all but the collector, or names as in --controllers',
+  },
+  {
     key: 'terminatedPodGcThreshold',
     flags: '--terminated-pod-gc-threshold <COUNT>',
     description: 'terminated pods that may stay; 0 or less keeps all (default: 12500)',

@@ -8,7 +8,7 @@ import type { AuthorizationMode } from '../../apiserver/authorization/authorizat
 import { Cluster, type ClusterOptions } from '../cluster/cluster.ts';
 import type { GuardBudget } from '../../cascade/guard/budget.ts';
 import { CommandError, endWithError, systemReason } from '../process/command-error.ts';
-import { selectControllers } from '../cluster/controllers.ts';
+import { selectControllers } from '../flags/select-controllers.ts';
 import { DataDirectory } from '../cluster/data-directory.ts';
 import type { EtcdFlags } from '../cluster/etcd-settings.ts';
 import { engineHeap, IdleHeap } from './idle-heap.ts';

@@ -71,6 +71,8 @@ export interface RestRequest {
   readonly signal?: AbortNotice | undefined;
   /** Retries on the server's request; by default none. */
   readonly retry?: RetryPolicy | undefined;
+  /** The reason for the request, which interceptors can report. It is not sent. */
+  readonly why?: string | undefined;
 }
 
 /** An answer with a status below 400, read completely. */
@@ -111,7 +113,7 @@ export interface RestStream {
 }
 
 /** Options that the helpers below pass on. */
-export type CallOptions = Pick<RestRequest, 'query' | 'accept' | 'headers' | 'timeoutMs' | 'signal' | 'retry'>;
+export type CallOptions = Pick<RestRequest, 'query' | 'accept' | 'headers' | 'timeoutMs' | 'signal' | 'retry' | 'why'>;
 
 /** The content types of patches. */
 export type PatchType =
@@ -276,9 +278,9 @@ export class RestClient {
     const { object, contentType, options = {} } = write;
     return promised(() => {
       const path = pathOf(ref);
-      const { query, accept, headers, timeoutMs, signal, retry } = options;
+      const { query, accept, headers, timeoutMs, signal, retry, why } = options;
       const body = object === undefined ? undefined : Buffer.from(stringifyExactJson(object), 'utf8');
-      return this.request({ method, path, query, body, contentType, accept, headers, timeoutMs, signal, retry });
+      return this.request({ method, path, query, body, contentType, accept, headers, timeoutMs, signal, retry, why });
     });
   }
 
@@ -357,6 +359,7 @@ export class RestClient {
       headers: request.headers === undefined ? headers : { ...headers, ...request.headers },
       body,
       signal,
+      why: request.why,
     };
   }
 

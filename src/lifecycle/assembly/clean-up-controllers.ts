@@ -88,10 +88,12 @@ export const cleanUpControllers = {
   'persistentvolume-binder-controller': {
     alias: 'persistentvolume-binder',
     wakes: [{ gvr: VOLUMES }, { gvr: CLAIMS }],
-    load: async (context, { hostPathDeleter: withHostPath, volumeSyncPeriodMs: syncPeriodMs }) => {
+    load: async (context, { hostPathDeleter: withHostPath, volumeSyncPeriodMs: syncPeriodMs, dryRun }) => {
       const { PersistentVolumeController } = await import('../persistentvolume/persistentvolume-controller.ts');
       const { hostPathDeleter } = await import('../persistentvolume/storage-deleter.ts');
-      const deleters = withHostPath === true ? [hostPathDeleter] : [];
+      const isDry = dryRun?.has('persistentvolume-binder-controller') ?? false;
+      const deleter = isDry ? { ...hostPathDeleter, delete: async () => {} } : hostPathDeleter;
+      const deleters = withHostPath === true ? [deleter] : [];
       return new PersistentVolumeController({ ...context, deleters, ...given({ syncPeriodMs }) });
     },
   },

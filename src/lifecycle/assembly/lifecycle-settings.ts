@@ -8,6 +8,8 @@ import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
 /** The settings of the controllers that start on demand. A missing setting has kube-controller-manager's default. */
 export interface LifecycleSettings {
+  /** Names of controllers that decide and report their deletions, but write nothing. */
+  readonly dryRun?: ReadonlySet<string>;
   /** Maximum number of terminated pods in the cluster; 0 or less means no limit. */
   readonly terminatedPodThreshold?: number;
   /** Number of expired Jobs that are deleted concurrently. */

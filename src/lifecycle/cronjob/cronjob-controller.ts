@@ -178,6 +178,7 @@ export class CronJobController implements Service {
         object: job,
         content: reason === 'history' ? 'matters' : 'irrelevant',
         propagationPolicy: 'Background',
+        reason,
         signal,
       });
       this.#deletions.inc({ ...labels, result });

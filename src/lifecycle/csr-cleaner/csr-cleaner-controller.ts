@@ -59,14 +59,15 @@ export class CsrCleanerController implements Service {
     const decision = decideCsr(request, now, notAfterOf(request?.status?.certificate), this.#context);
     if (decision.verdict === 'nothing' || request === undefined) return { next: 'settled' };
     if (decision.verdict === 'wait') return { next: 'later', afterMs: decision.untilMs - now };
-    const result = await deleteExactly(client, { gvr: SIGNING_REQUESTS, object: request, signal });
+    const { reason } = decision;
+    const result = await deleteExactly(client, { gvr: SIGNING_REQUESTS, object: request, reason, signal });
     this.#deletions.inc({
       controller: 'certificatesigningrequest-cleaner-controller',
       resource: SIGNING_REQUESTS.resource,
-      reason: decision.reason,
+      reason,
       result,
     });
-    logger.debug('deleted a signing request', { name: key, reason: decision.reason, result });
+    logger.debug('deleted a signing request', { name: key, reason, result });
     return { next: result === 'changed' ? 'back-off' : 'settled' };
   }
 }

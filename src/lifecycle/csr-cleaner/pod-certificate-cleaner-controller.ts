@@ -56,8 +56,8 @@ export class PodCertificateCleanerController implements Service {
     if (decision.verdict === 'nothing' || request === undefined) return { next: 'settled' };
     const gvr = POD_CERTIFICATE_REQUESTS;
     // The age of an object never changes, so its version does not matter.
-    const result = await deleteExactly(client, { gvr, object: request, content: 'irrelevant', signal });
     const { reason } = decision;
+    const result = await deleteExactly(client, { gvr, object: request, content: 'irrelevant', reason, signal });
     this.#deletions.inc({ controller: CONTROLLER, resource: gvr.resource, reason, result });
     logger.debug('deleted a pod certificate request', { name: key, reason, result });
     return { next: 'settled' };

@@ -7,6 +7,7 @@ import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
+import { isWithheld } from '../kit/dry-run.ts';
 import { eventReference } from '../pods/pod-control.ts';
 import { isPodFinished, type Pod, PODS } from '../pods/pod-object.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
@@ -193,8 +194,10 @@ export class DeploymentController implements Service {
       }
       case 'delete':
         try {
-          await client.delete(ref, { preconditions: { uid, resourceVersion } }, { signal });
-          this.#deletions.inc({ controller: COMPONENT, resource: 'replicasets', reason: 'history', result: 'deleted' });
+          const call = { signal, why: 'history' };
+          const answer = await client.delete(ref, { preconditions: { uid, resourceVersion } }, call);
+          const result = isWithheld(answer) ? 'withheld' : 'deleted';
+          this.#deletions.inc({ controller: COMPONENT, resource: 'replicasets', reason: 'history', result });
           this.#expectations.deleted(key, this.#replicaSets, replicaSet);
         } catch (error) {
           if (!isObjectNotFound(error, name)) throw error;

@@ -84,7 +84,13 @@ export class EndpointsController implements RunningService {
       } else if (decision.verdict === 'update') {
         await client.update({ gvr: ENDPOINTS, namespace, name }, decision.endpoints, { signal });
       } else if (decision.verdict === 'delete' && there !== undefined) {
-        const result = await deleteExactly(client, { gvr: ENDPOINTS, object: there, content: 'irrelevant', signal });
+        const result = await deleteExactly(client, {
+          gvr: ENDPOINTS,
+          object: there,
+          content: 'irrelevant',
+          reason: decision.reason,
+          signal,
+        });
         const labels = { controller: 'endpoints-controller', resource: 'endpoints', reason: decision.reason, result };
         deletionCounter(metrics).inc(labels);
       }

@@ -7,6 +7,7 @@ import type { Service as RunningService } from '../../base/service.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
+import { isWithheld } from '../kit/dry-run.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
@@ -112,9 +113,14 @@ export class EndpointSliceController implements RunningService {
       for (const slice of changes.delete) {
         const { name: sliceName = '', uid = '', resourceVersion = '' } = slice.metadata ?? {};
         const ref = { gvr: SLICES, namespace, name: sliceName };
-        await client.delete(ref, { preconditions: { uid, resourceVersion } }, options);
+        const answer = await client.delete(
+          ref,
+          { preconditions: { uid, resourceVersion } },
+          { ...options, why: 'surplus' },
+        );
+        const result = isWithheld(answer) ? 'withheld' : 'deleted';
         this.#expectations.deleted(key, this.#slices, slice);
-        const labels = { controller: COMPONENT, resource: 'endpointslices', reason: 'surplus', result: 'deleted' };
+        const labels = { controller: COMPONENT, resource: 'endpointslices', reason: 'surplus', result };
         deletionCounter(metrics).inc(labels);
       }
     } catch (error) {

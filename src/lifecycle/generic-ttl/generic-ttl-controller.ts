@@ -142,7 +142,13 @@ export class GenericTtlController implements Service {
     }
     if (decision.verdict === 'nothing') return SETTLED;
     if (decision.verdict === 'wait') return { next: 'later', afterMs: decision.untilMs - clock.now() };
-    const result = await deleteExactly(client, { gvr, object, propagationPolicy: 'Foreground', signal });
+    const result = await deleteExactly(client, {
+      gvr,
+      object,
+      propagationPolicy: 'Foreground',
+      reason: decision.reason,
+      signal,
+    });
     this.#deletions.inc({ controller: 'ttl-after-finished-controller', resource, reason: decision.reason, result });
     logger.info('deleted an object whose TTL is over', { resource, name: path, reason: decision.reason, result });
     return result === 'changed' ? { next: 'back-off' } : SETTLED;

@@ -3,6 +3,7 @@ import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts'
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isConflict, isObjectNotFound } from '../../api/status-error.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
+import { isWithheld } from './dry-run.ts';
 
 interface ExactDeletion {
   readonly gvr: GroupVersionResource;
@@ -11,33 +12,36 @@ interface ExactDeletion {
   readonly content?: 'matters' | 'irrelevant';
   readonly propagationPolicy?: PropagationPolicy;
   readonly gracePeriodSeconds?: number;
+  /** As in the metric of deletions; a dry run reports it. */
+  readonly reason: string;
   readonly signal: AbortSignal;
 }
 
 /**
  * Deletes one object with preconditions. `gone` means that it no longer existed, which is success (LIFE-012). `changed` means that the
- * server has another object or version, so the caller decides again. Throws any other refusal.
+ * server has another object or version, so the caller decides again. `withheld` means that the controller runs dry. Throws any other
+ * refusal.
  */
 export async function deleteExactly(
   client: RestClient,
-  { gvr, object, content = 'matters', propagationPolicy, gracePeriodSeconds, signal }: ExactDeletion,
-): Promise<'deleted' | 'gone' | 'changed'> {
+  { gvr, object, content = 'matters', propagationPolicy, gracePeriodSeconds, reason, signal }: ExactDeletion,
+): Promise<'deleted' | 'gone' | 'changed' | 'withheld'> {
   const { namespace, name = '', uid, resourceVersion } = object.metadata ?? {};
   const preconditions = {
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined || content === 'irrelevant' ? {} : { resourceVersion }),
   };
   try {
-    await client.delete(
+    const answer = await client.delete(
       { gvr, name, ...(namespace === undefined ? {} : { namespace }) },
       {
         preconditions,
         ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
         ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
       },
-      { signal },
+      { signal, why: reason },
     );
-    return 'deleted';
+    return isWithheld(answer) ? 'withheld' : 'deleted';
   } catch (error) {
     if (isObjectNotFound(error, name)) return 'gone';
     if (isConflict(error)) return 'changed';

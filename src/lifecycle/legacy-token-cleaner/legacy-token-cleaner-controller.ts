@@ -147,7 +147,7 @@ export class LegacyTokenCleanerController implements Service {
       return 'done';
     }
     if (decision.verdict !== 'delete') return 'done';
-    const result = await deleteExactly(client, { gvr: SECRETS, object: secret, signal });
+    const result = await deleteExactly(client, { gvr: SECRETS, object: secret, reason: decision.reason, signal });
     this.#deletions.inc({ controller: CONTROLLER, resource: SECRETS.resource, reason: decision.reason, result });
     logger.info('deleted an unused token of a service account', { namespace, name, result });
     return result === 'changed' ? 'changed' : 'done';

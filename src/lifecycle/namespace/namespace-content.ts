@@ -15,6 +15,7 @@ import type { DiscoveryResult } from '../../client/discovery/discovery.ts';
 import { pathOf } from '../../client/rest/resource-path.ts';
 import type { KubeList } from '../../client/codec/decode-list.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
+import { isWithheld } from '../kit/dry-run.ts';
 import { podEstimateSeconds, type Remaining, unexpectedItems } from './namespace-reconcile.ts';
 
 /** A namespaced resource as discovery describes it. */
@@ -35,6 +36,9 @@ export type ContentOutcome =
   /** The resource could not be listed, so its objects may still exist. */
   | { readonly state: 'unknown'; readonly failure: string };
 
+/** `withheld`: the controller runs dry. */
+type Result = 'ok' | 'withheld';
+
 interface NamespaceContentOptions {
   readonly client: RestClient;
   readonly logger: Logger;
@@ -53,6 +57,7 @@ const DELETIONS_IN_FLIGHT = 8;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Everything in the namespace is deleted anyway, so no deletion waits for its dependents (LIFE-450). */
 const BACKGROUND: DeleteOptions = { propagationPolicy: 'Background' };
+const REASON = 'namespace-deleted';
 const EMPTY: ContentOutcome = { state: 'empty' };
 
 /** Deletes the content of one terminating namespace, resource by resource, and reports the rest. It is used for one pass. */
@@ -95,8 +100,8 @@ export class NamespaceContent {
   async #delete(resource: NamespacedResource, found: number | 'unlisted'): Promise<string | undefined> {
     if (resource.verbs.includes('deletecollection')) {
       try {
-        await this.#deleteCollection(resource);
-        if (found !== 'unlisted') this.#count(resource, found);
+        const result = await this.#deleteCollection(resource);
+        if (found !== 'unlisted') this.#count(resource, found, result);
         return undefined;
       } catch (error) {
         if (!isNotOffered(error)) return this.#failed(resource, error);
@@ -105,9 +110,9 @@ export class NamespaceContent {
     return found === 'unlisted' ? undefined : await this.#deleteEach(resource);
   }
 
-  async #deleteCollection(resource: NamespacedResource): Promise<void> {
+  async #deleteCollection(resource: NamespacedResource): Promise<Result> {
     const { client, namespace, signal } = this.#options;
-    await client.request({
+    const { body } = await client.request({
       method: 'DELETE',
       path: pathOf({ gvr: resource, namespace }),
       // The answer lists the deleted objects, which are not used, so the shortest form is requested.
@@ -115,7 +120,10 @@ export class NamespaceContent {
       body: Buffer.from(JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', ...BACKGROUND })),
       timeoutMs: REQUEST_TIMEOUT_MS,
       signal,
+      why: REASON,
     });
+    // Only the short answer of a dry run is read.
+    return body.length < 1000 && isWithheld(JSON.parse(Buffer.from(body).toString())) ? 'withheld' : 'ok';
   }
 
   /** Deletes one by one, each only if it is still the listed object (LIFE-013). */
@@ -133,12 +141,12 @@ export class NamespaceContent {
     const { client, namespace, signal } = this.#options;
     const { name = '', uid } = metadata;
     try {
-      await client.delete(
+      const answer = await client.delete(
         { gvr: resource, namespace, name },
         { ...BACKGROUND, ...(uid === undefined ? {} : { preconditions: { uid } }) },
-        { timeoutMs: REQUEST_TIMEOUT_MS, signal },
+        { timeoutMs: REQUEST_TIMEOUT_MS, signal, why: REASON },
       );
-      this.#count(resource, 1);
+      this.#count(resource, 1, isWithheld(answer) ? 'withheld' : 'ok');
       return undefined;
     } catch (error) {
       // Gone (LIFE-450), or replaced by another object, which the following LIST shows.
@@ -206,9 +214,10 @@ export class NamespaceContent {
     );
   }
 
-  #count(resource: NamespacedResource, count: number): void {
+  #count(resource: NamespacedResource, count: number, result: Result): void {
     const { deletions, logger, namespace } = this.#options;
-    deletions.inc(labelsOf(resource, 'ok'), count);
+    deletions.inc(labelsOf(resource, result), count);
+    if (result === 'withheld') return;
     const fields = { namespace, resource: formatGroupResource(resource), count, rule: 'LIFE-440' };
     logger.debug('deleted content of a terminating namespace', fields);
   }
@@ -239,11 +248,11 @@ export function forgetVanished(
   deletions.deletePartialMatch({ controller: CONTROLLER, resource: vanished });
 }
 
-function labelsOf(resource: NamespacedResource, result: 'ok' | 'error') {
+function labelsOf(resource: NamespacedResource, result: Result | 'error') {
   return {
     controller: CONTROLLER,
     resource: formatGroupResource(resource),
-    reason: 'namespace-deleted',
+    reason: REASON,
     result,
   };
 }

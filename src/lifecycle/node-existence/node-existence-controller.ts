@@ -123,7 +123,7 @@ export class NodeExistenceController implements Service {
     });
     try {
       // The version is a precondition too, because the node may have become Ready since.
-      const result = await deleteExactly(client, { gvr: NODES, object: node, signal });
+      const result = await deleteExactly(client, { gvr: NODES, object: node, reason: 'instanceGone', signal });
       this.#deletions.inc({ controller: CONTROLLER, resource: 'nodes', reason: 'instanceGone', result });
       logger.info('deleted a node whose instance is gone', { name, source: this.#source.name, result });
     } catch (thrown) {

@@ -62,8 +62,8 @@ export class NodeLeaseController implements Service {
     if (decision.verdict === 'wait') return { next: 'later', afterMs: decision.untilMs - clock.now() };
     if (decision.reason === 'nodeExists') return { next: 'later', afterMs: NODE_EXISTS_MS };
     if (decision.verdict !== 'delete' || lease === undefined) return { next: 'settled' };
-    const result = await deleteExactly(client, { gvr: LEASES, object: lease, signal });
     const { reason } = decision;
+    const result = await deleteExactly(client, { gvr: LEASES, object: lease, reason, signal });
     this.#deletions.inc({ controller: 'node-lease-cleaner-controller', resource: LEASES.resource, reason, result });
     logger.debug('deleted a lease', { name: key, reason, result });
     return { next: result === 'changed' ? 'back-off' : 'settled' };

@@ -215,7 +215,13 @@ export class PersistentVolumeController implements Service {
       volume = await this.#write(VOLUMES, freed, signal);
     }
     if (volume.metadata?.deletionTimestamp) return SETTLED;
-    const result = await deleteExactly(client, { gvr: VOLUMES, object: volume, content: 'irrelevant', signal });
+    const result = await deleteExactly(client, {
+      gvr: VOLUMES,
+      object: volume,
+      content: 'irrelevant',
+      reason: 'released',
+      signal,
+    });
     this.#deletions.inc({ controller: CONTROLLER, resource: 'persistentvolumes', reason: 'released', result });
     logger.info('deleted a released volume and its storage', { name, plugin, result });
     return SETTLED;

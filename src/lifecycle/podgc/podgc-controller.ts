@@ -234,6 +234,7 @@ export class PodGcController implements Service {
         // The version counts only for a pod that terminated by itself: the patch above gives the others a new version.
         content: body === undefined && isOfTerminated(deletion) ? 'matters' : 'irrelevant',
         gracePeriodSeconds: 0,
+        reason,
         signal,
       });
       this.#deletions.inc({ ...deleted, result });

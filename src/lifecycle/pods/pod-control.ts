@@ -6,6 +6,7 @@ import type { EventType, ObjectReference } from '../../client/events/event-corre
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
+import { isWithheld } from '../kit/dry-run.ts';
 import type { OwnerKind } from '../ownership/controller-reference.ts';
 import { type Pod, PODS } from './pod-object.ts';
 
@@ -71,9 +72,10 @@ export class PodControl {
     const { client, events, controller } = this.#options;
     const { namespace = '', name = '', uid = '', resourceVersion = '' } = pod.metadata ?? {};
     const labels = { controller, resource: 'pods', reason };
+    const ref = { gvr: PODS, namespace, name };
     try {
-      await client.delete({ gvr: PODS, namespace, name }, { preconditions: { uid, resourceVersion } }, { signal });
-      this.#deletions.inc({ ...labels, result: 'deleted' });
+      const answer = await client.delete(ref, { preconditions: { uid, resourceVersion } }, { signal, why: reason });
+      this.#deletions.inc({ ...labels, result: isWithheld(answer) ? 'withheld' : 'deleted' });
       events.event(this.#reference(owner), {
         type: 'Normal',
         reason: 'SuccessfulDelete',

@@ -121,7 +121,13 @@ export class ResourceClaimController implements Service {
       } else if (decision.verdict === 'removeFinalizer') {
         claim = await client.update<ResourceClaim>({ gvr: CLAIMS, namespace, name }, decision.claim, { signal });
       } else {
-        const result = await deleteExactly(client, { gvr: CLAIMS, object: claim, content: 'irrelevant', signal });
+        const result = await deleteExactly(client, {
+          gvr: CLAIMS,
+          object: claim,
+          content: 'irrelevant',
+          reason: decision.reason,
+          signal,
+        });
         const labels = { controller: CONTROLLER, resource: CLAIMS.resource, reason: decision.reason, result };
         this.#deletions.inc(labels);
         return SETTLED;

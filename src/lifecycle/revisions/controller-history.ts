@@ -2,6 +2,7 @@ import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts'
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { isAlreadyExists, isObjectNotFound } from '../../api/status-error.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
+import { isWithheld } from '../kit/dry-run.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import { ControllerRefManager } from '../ownership/controller-ref-manager.ts';
 import { isControlledBy, type OwnerKind } from '../ownership/controller-reference.ts';
@@ -91,8 +92,10 @@ export class ControllerHistory {
       const { namespace = '', name = '', uid = '', resourceVersion = '' } = each.metadata ?? {};
       const ref = { gvr: CONTROLLER_REVISIONS, namespace, name };
       try {
-        await client.delete(ref, { preconditions: { uid, resourceVersion } }, { signal });
-        const labels = { controller, resource: 'controllerrevisions', reason: 'history', result: 'deleted' };
+        const call = { signal, why: 'history' };
+        const answer = await client.delete(ref, { preconditions: { uid, resourceVersion } }, call);
+        const result = isWithheld(answer) ? 'withheld' : 'deleted';
+        const labels = { controller, resource: 'controllerrevisions', reason: 'history', result };
         deletionCounter(metrics).inc(labels);
         expectations.deleted(key, cache, each);
       } catch (error) {

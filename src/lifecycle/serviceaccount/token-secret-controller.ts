@@ -75,7 +75,13 @@ export class TokenSecretController implements Service {
     if (decision.verdict === 'nothing' || secret === undefined) return SETTLED;
     const result = await (decision.verdict === 'update'
       ? updateExactly(client, { gvr: SECRETS, object: decision.object, signal })
-      : deleteExactly(client, { gvr: SECRETS, object: secret, content: 'irrelevant', signal }));
+      : deleteExactly(client, {
+          gvr: SECRETS,
+          object: secret,
+          content: 'irrelevant',
+          reason: decision.reason,
+          signal,
+        }));
     if (result === 'changed') return { next: 'back-off' };
     const { verdict, reason } = decision;
     logger.debug('token of a service account', { namespace, name, verdict, reason });

@@ -5,6 +5,7 @@ import type { Counter } from '../../base/metrics/metrics.ts';
 import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import type { SharedCache, SharedContext } from '../kit/shared-informers.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
+import { isWithheld } from '../kit/dry-run.ts';
 import { isTerminating } from '../ownership/controller-reference.ts';
 import type { Expectations } from '../ownership/expectations.ts';
 import { type EventSink, eventReference } from '../pods/pod-control.ts';
@@ -52,15 +53,18 @@ export class StatefulPodControl {
   async delete(key: string, set: StatefulSet, pod: Pod, reason: string, signal: AbortSignal): Promise<boolean> {
     const { client, expectations, pods } = this.#options;
     const { namespace = '', name = '', uid = '', resourceVersion = '' } = pod.metadata ?? {};
+    const ref = { gvr: PODS, namespace, name };
+    let result: 'deleted' | 'withheld';
     try {
-      await client.delete({ gvr: PODS, namespace, name }, { preconditions: { uid, resourceVersion } }, { signal });
+      const answer = await client.delete(ref, { preconditions: { uid, resourceVersion } }, { signal, why: reason });
+      result = isWithheld(answer) ? 'withheld' : 'deleted';
     } catch (error) {
       if (isObjectNotFound(error, name) || isConflict(error)) return false;
       this.#failed(set, 'delete', `Pod ${name}`, error, signal);
       throw error;
     }
     expectations.deleted(key, pods, pod);
-    this.#deletions.inc({ controller: COMPONENT, resource: 'pods', reason, result: 'deleted' });
+    this.#deletions.inc({ controller: COMPONENT, resource: 'pods', reason, result });
     this.#succeeded(set, 'delete', name);
     return true;
   }

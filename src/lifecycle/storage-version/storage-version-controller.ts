@@ -95,7 +95,7 @@ export class StorageVersionController implements Service {
       if (result === 'changed') return { next: 'back-off' };
     }
     if (decision.verdict === 'delete') {
-      const result = await deleteExactly(client, { gvr: STORAGE_VERSIONS, object, signal });
+      const result = await deleteExactly(client, { gvr: STORAGE_VERSIONS, object, reason: decision.reason, signal });
       this.#deletions.inc({ controller: CONTROLLER, resource: 'storageversions', reason: decision.reason, result });
       logger.info('deleted a StorageVersion whose API servers are gone', { name: key, result });
       if (result === 'changed') return { next: 'back-off' };

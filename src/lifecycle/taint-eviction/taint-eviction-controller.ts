@@ -114,7 +114,13 @@ export class TaintEvictionController implements Service {
       if (isObjectNotFound(error, name)) return SETTLED;
       throw error;
     }
-    const result = await deleteExactly(client, { gvr: PODS, object: pod, content: 'irrelevant', signal });
+    const result = await deleteExactly(client, {
+      gvr: PODS,
+      object: pod,
+      content: 'irrelevant',
+      reason: decision.reason,
+      signal,
+    });
     this.#waiting.delete(key);
     this.#evictions.inc();
     this.#deletions.inc({ controller: 'taint-eviction-controller', resource: 'pods', reason: decision.reason, result });

@@ -49,7 +49,13 @@ export class TokenCleanerController implements Service {
     const decision = decideToken(secret, clock.now());
     if (decision.verdict === 'wait') return { next: 'later', afterMs: decision.untilMs - clock.now() };
     if (decision.verdict === 'nothing' || secret === undefined) return SETTLED;
-    const result = await deleteExactly(client, { gvr: SECRETS, object: secret, content: 'irrelevant', signal });
+    const result = await deleteExactly(client, {
+      gvr: SECRETS,
+      object: secret,
+      content: 'irrelevant',
+      reason: decision.reason,
+      signal,
+    });
     const labels = { controller: 'token-cleaner-controller', resource: 'secrets', reason: decision.reason, result };
     this.#deletions.inc(labels);
     logger.info('deleted an expired bootstrap token', { name: key, reason: decision.reason, result });

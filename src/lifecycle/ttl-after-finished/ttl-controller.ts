@@ -80,6 +80,7 @@ export class TtlController implements Service {
       gvr: this.#gvr,
       object: live,
       ...(of === 'jobs' ? { propagationPolicy: 'Foreground' } : {}),
+      reason: decision.reason,
       signal,
     });
     this.#deletions.inc({
@@ -89,7 +90,8 @@ export class TtlController implements Service {
       result,
     });
     if (result === 'changed') return { next: 'back-off' };
-    if (of === 'jobs') this.#delay.observe(Math.max(0, clock.now() - decision.expiredAtMs) / 1000);
+    if (of === 'jobs' && result !== 'withheld')
+      this.#delay.observe(Math.max(0, clock.now() - decision.expiredAtMs) / 1000);
     logger.debug('deleted after its time', { resource: this.#gvr.resource, namespace, name, result });
     return { next: 'settled' };
   }

@@ -119,7 +119,7 @@ export class UnusedClaimsController implements Service {
     const decision = decideUnusedDeletion(live, { storageClass, isUsed, now: clock.now() });
     // The cache is behind; its next event processes the claim again.
     if (decision.verdict !== 'delete') return SETTLED;
-    const result = await deleteExactly(client, { gvr: CLAIMS, object: live, signal });
+    const result = await deleteExactly(client, { gvr: CLAIMS, object: live, reason: decision.reason, signal });
     this.#deletions.inc({ controller: CONTROLLER, resource: CLAIMS.resource, reason: decision.reason, result });
     logger.info('deleted an unused claim', { namespace, name, result });
     return result === 'changed' ? { next: 'back-off' } : SETTLED;

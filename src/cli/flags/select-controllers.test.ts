@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { controllerNames, offByDefault } from '../../assembly/controller-names.ts';
-import { selectControllers } from './controllers.ts';
+import { selectControllers } from './select-controllers.ts';
 
 const gc = 'garbage-collector-controller';
 const others = controllerNames.filter((name) => name !== gc && !offByDefault.has(name));
