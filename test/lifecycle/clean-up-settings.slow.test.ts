@@ -3,7 +3,7 @@ import { formatMicroTime, formatTime } from '../../src/api/meta/time.ts';
 import { lifecycleSettingsOf } from '../../src/cli/flags/lifecycle-flags.ts';
 import { selectOnDemand } from '../../src/lifecycle/assembly/on-demand-controllers.ts';
 import { OnFirstUse } from '../../src/lifecycle/kit/on-first-use.ts';
-import { EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
+import { answer, EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
 
 const jobs = gvrOf('jobs', 'batch');
 const leases = gvrOf('leases', 'coordination.k8s.io');
@@ -79,6 +79,55 @@ it('LIFE-066 a terminated pod stays for the time of the flag, and at least until
   await patch({ gvr: jobs, namespace: 'default', name: 'j', subresource: 'status' }, { status });
   await cluster.until(async () => (await podNames()).length === 0, { withinMs: 60_000, stepMs: 1000 });
 });
+
+it('LIFE-066 a terminated pod goes when the cache first shows its Job as finished', async () => {
+  const outage = new AbortController();
+  let isOver = false;
+  cluster.fault = async (request, next) => {
+    if (!request.target.startsWith('/apis/batch/v1/jobs')) return next(request);
+    const isList = request.target.includes('sendInitialEvents=true');
+    // After the outage the watch cannot be resumed, so a new list shows the Job as it is then.
+    if (isOver && !isList) return answer(410, { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' });
+    if (outage.signal.aborted && !isOver) {
+      return answer(503, { kind: 'Status', code: 503, reason: 'ServiceUnavailable', message: 'not now' });
+    }
+    const response = await next(request);
+    const { body } = response;
+    return body instanceof Uint8Array || isOver ? response : { ...response, body: endingWith(outage.signal, body) };
+  };
+  await run('pod-garbage-collector-controller', { podGcTerminatedTtl: '1m' });
+  await failedPod('bare');
+  await cluster.until(async () => (await podNames()).length === 0, { withinMs: 120_000, stepMs: 1000 });
+  outage.abort();
+  await cluster.clock.settle();
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+  const job = { metadata: { name: 'j' }, spec: { template } };
+  const { metadata } = await cluster.create({ gvr: jobs, namespace: 'default' }, job);
+  const at = formatTime(cluster.clock.now());
+  const condition = (type: string) => ({ type, status: 'True', lastProbeTime: at, lastTransitionTime: at });
+  const status = { startTime: at, conditions: [condition('FailureTarget'), condition('Failed')] };
+  await patch({ gvr: jobs, namespace: 'default', name: 'j', subresource: 'status' }, { status });
+  const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: metadata?.uid, controller: true }];
+  await failedPod('of-job', { ownerReferences });
+  await cluster.clock.advanceAsync(600_000);
+  expect(await podNames()).toEqual(['of-job']);
+  isOver = true;
+  await cluster.until(async () => (await podNames()).length === 0, { withinMs: 120_000, stepMs: 1000 });
+});
+
+/** The chunks until the signal. */
+async function* endingWith(signal: AbortSignal, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const end = new Promise<IteratorResult<Uint8Array>>((resolve) => {
+    signal.addEventListener('abort', () => resolve({ done: true, value: undefined }), { once: true });
+  });
+  const iterator = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await Promise.race([iterator.next(), end]);
+    if (done === true) break;
+    yield value;
+  }
+  await iterator.return?.();
+}
 
 it('LIFE-202 the age of a lease that may be deleted is that of the flag', async () => {
   await run('node-lease-cleaner-controller', { nodeLeaseMinAge: '10m' });

@@ -115,6 +115,10 @@ export class PodGcController implements Service {
       deleted: nodeChanged,
     });
     this.#jobs?.addHandler({
+      // A cache that was behind shows the Job first when it has finished.
+      added: (job) => {
+        if (isJobFinished(job)) this.#wake();
+      },
       updated: (before, job) => {
         if (!isJobFinished(before) && isJobFinished(job)) this.#wake();
       },
