@@ -6,6 +6,11 @@ import type { RestClient } from '../../client/rest/rest-client.ts';
 import { decideClaim } from './claim-decision.ts';
 import { controllerReference, isTerminating, type OwnerKind } from './controller-reference.ts';
 
+/** True if the server refused a patch because the object of this name has another uid (LIFE-503). */
+function isOtherObject(error: unknown): boolean {
+  return isInvalid(error) && (error.details.causes ?? []).some(({ field }) => field === 'metadata.uid');
+}
+
 /** Maximum age of the owner's live read for an adoption, ms (LIFE-564). */
 const LIVE_READ_MS = 1000;
 /** Maximum number of adoptions after one live read of the owner (LIFE-564). */
@@ -108,7 +113,7 @@ export class ControllerRefManager {
     try {
       await client.patch({ gvr: dependents, namespace, name }, patch, { signal });
     } catch (error) {
-      if (isObjectNotFound(error, name) || isInvalid(error)) return;
+      if (isObjectNotFound(error, name) || isOtherObject(error)) return;
       throw error;
     }
   }
