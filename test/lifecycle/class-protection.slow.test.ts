@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { newStatusError } from '../../src/api/status-error.ts';
 import { ClassProtectionController } from '../../src/lifecycle/volume-protection/class-protection-controller.ts';
-import { EmbeddedCluster, gvrOf } from './embedded-cluster.ts';
+import { answer, EmbeddedCluster, gvrOf } from './embedded-cluster.ts';
 
 const classes = gvrOf('volumeattributesclasses', 'storage.k8s.io');
 const claims = gvrOf('persistentvolumeclaims');
@@ -90,4 +90,17 @@ it('LIFE-157 a class is processed when a claim no longer names it, and not when 
   await dropClaim('one');
   await cluster.clock.settle();
   expect(processed()).toBe(before + 1);
+});
+
+it('LIFE-157 a class goes although only a live read showed its last user, whose events a relist swallowed', async () => {
+  let shown = 0;
+  cluster.fault = (request, next) => {
+    if (request.target !== '/api/v1/persistentvolumeclaims' || shown++ > 0) return next(request);
+    const items = [{ metadata: { name: 'brief', namespace: 'default' }, spec: { volumeAttributesClassName: 'gold' } }];
+    const list = { kind: 'PersistentVolumeClaimList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items };
+    return Promise.resolve(answer(200, list));
+  };
+  await remove(classes, 'gold');
+  await cluster.until(isGone, { withinMs: 120_000 });
+  expect(shown).toBe(2);
 });

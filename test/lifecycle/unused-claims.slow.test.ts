@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Condition } from '../../src/api/meta/conditions.ts';
 import { UnusedClaimsController } from '../../src/lifecycle/unused-claims/unused-claims-controller.ts';
-import { EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
+import { answer, EmbeddedCluster, gvrOf, pods } from './embedded-cluster.ts';
 
 const claims = gvrOf('persistentvolumeclaims');
 const classes = gvrOf('storageclasses', 'storage.k8s.io');
@@ -135,4 +135,19 @@ it('LIFE-823 a claim stays when its class is deleted, and the cache does not kno
   await cluster.until(() => Promise.resolve(reads > 0), { withinMs: 2 * HOUR, stepMs: 60_000 });
   await cluster.clock.advanceAsync(2 * HOUR);
   expect(await isDeleted('c')()).toBe(false);
+});
+
+it('LIFE-823 a claim is deleted although only a live read showed its last pod, whose events a relist swallowed', async () => {
+  let shown = 0;
+  cluster.fault = (request, next) => {
+    if (request.target !== '/api/v1/namespaces/default/pods' || shown++ > 0) return next(request);
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }];
+    const items = [{ metadata: { name: 'brief', namespace }, spec: { containers: [], volumes }, status: {} }];
+    const list = { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items };
+    return Promise.resolve(answer(200, list));
+  };
+  await claim('c', after('1h'));
+  await run('delete');
+  await cluster.until(isDeleted('c'), { withinMs: 2 * HOUR, stepMs: 1000 });
+  expect(shown).toBe(2);
 });

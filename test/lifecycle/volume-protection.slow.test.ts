@@ -56,6 +56,23 @@ describe('claims', () => {
     await cluster.until(isGone('c'));
   });
 
+  it('LIFE-151 go although only lists showed their last pod, whose events a relist swallowed', async () => {
+    await claim('c');
+    let shown = 0;
+    cluster.fault = (request, next) => {
+      // The second list follows the first list of the watch.
+      if (request.target !== '/api/v1/namespaces/default/pods' || shown++ > 1) return next(request);
+      const volumesOfPod = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }];
+      const spec = { nodeName: 'n', containers: [], volumes: volumesOfPod };
+      const items = [{ metadata: { name: 'brief', namespace }, spec, status: {} }];
+      const list = { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items };
+      return Promise.resolve(answer(200, list));
+    };
+    await remove(claims, 'c');
+    await cluster.until(isGone('c'), { withinMs: 120_000 });
+    expect(shown).toBe(3);
+  });
+
   it('LIFE-151 LIFE-154 wait for the last pod that uses them, and nobody looks meanwhile', async () => {
     await claim('c');
     await claim('other');

@@ -18,6 +18,7 @@ const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'pers
 const CLASSES: GroupVersionResource = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' };
 const CONTROLLER = 'persistentvolumeclaim-protection-controller';
 const SETTLED: SyncOutcome = { next: 'settled' };
+const ONLY_LIVE: SyncOutcome = { next: 'later', afterMs: 15_000 };
 
 export interface UnusedClaimsOptions extends SharedContext {
   /** `report` writes only the condition; `delete` also deletes claims that are unused for their time. */
@@ -117,8 +118,8 @@ export class UnusedClaimsController implements Service {
     const { items } = await client.list<Pod>({ gvr: PODS, namespace }, { signal });
     const isUsed = isClaimUsed(live, items);
     const decision = decideUnusedDeletion(live, { storageClass, isUsed, now: clock.now() });
-    // The cache is behind; its next event processes the claim again.
-    if (decision.verdict !== 'delete') return SETTLED;
+    // The cache is behind. A pod that it does not show may go without an event, so the claim is processed again.
+    if (decision.verdict !== 'delete') return ONLY_LIVE;
     const result = await deleteExactly(client, { gvr: CLAIMS, object: live, reason: decision.reason, signal });
     this.#deletions.inc({ controller: CONTROLLER, resource: CLAIMS.resource, reason: decision.reason, result });
     logger.info('deleted an unused claim', { namespace, name, result });

@@ -11,6 +11,8 @@ import { CLAIM_FINALIZER, decideProtection } from './protection-reconcile.ts';
 
 const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
 const SETTLED: SyncOutcome = { next: 'settled' };
+/** A pod that only the list showed may go without an event, so the claim is then processed again. */
+const ONLY_LIVE: SyncOutcome = { next: 'later', afterMs: 15_000 };
 
 export interface ClaimProtectionSettings {
   /** Finished pods protect no claim (LIFE-155). By default they do, as in kube-controller-manager. */
@@ -20,6 +22,7 @@ export interface ClaimProtectionSettings {
 /** Pods of one namespace, watched as long as a claim there waits for them. */
 interface PodWatch {
   readonly stop: AbortController;
+  readonly informer: Informer;
   readonly running: Promise<void>;
   readonly waiting: Set<string>;
 }
@@ -68,7 +71,10 @@ export class ClaimProtectionController implements Service {
       const use = (await this.#isUsed(claim, namespace, signal)) ? 'used' : 'unused';
       decision = decideProtection(claim, CLAIM_FINALIZER, use);
     }
-    if (decision.verdict === 'wait') return SETTLED;
+    if (decision.verdict === 'wait' && claim !== undefined) {
+      const watched = this.#pods.get(namespace)?.informer.list() ?? [];
+      return this.#usesAny(claim, watched) ? SETTLED : ONLY_LIVE;
+    }
     if (decision.verdict === 'update') {
       const { client, logger } = this.#context;
       const result = await updateExactly(client, { gvr: CLAIMS, object: decision.object, signal });
@@ -80,9 +86,13 @@ export class ClaimProtectionController implements Service {
   }
 
   async #isUsed(claim: KubeObject, namespace: string, signal: AbortSignal): Promise<boolean> {
-    const { client, ignoreFinishedPods = false } = this.#context;
-    const { items } = await client.list<Pod>({ gvr: PODS, namespace }, { signal });
-    return items.some((pod) => usesClaim(pod, claim) && !(ignoreFinishedPods && isPodFinished(pod)));
+    const { items } = await this.#context.client.list<Pod>({ gvr: PODS, namespace }, { signal });
+    return this.#usesAny(claim, items);
+  }
+
+  #usesAny(claim: KubeObject, pods: readonly Pod[]): boolean {
+    const { ignoreFinishedPods = false } = this.#context;
+    return pods.some((pod) => usesClaim(pod, claim) && !(ignoreFinishedPods && isPodFinished(pod)));
   }
 
   #wait(namespace: string, key: string): void {
@@ -101,7 +111,7 @@ export class ClaimProtectionController implements Service {
     pods.addHandler({ updated: look, deleted: look });
     // Changes between the list and the first list of the watch cause no event.
     pods.waitForSync(stop.signal).then(look, () => undefined);
-    this.#pods.set(namespace, { stop, waiting, running: pods.run(stop.signal) });
+    this.#pods.set(namespace, { stop, informer: pods, waiting, running: pods.run(stop.signal) });
   }
 
   #waitNoMore(namespace: string, key: string): void {

@@ -10,6 +10,10 @@ const CLASSES = { group: 'storage.k8s.io', version: 'v1', resource: 'volumeattri
 const CLAIMS = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
 const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' };
 const SETTLED: SyncOutcome = { next: 'settled' };
+/** A user that only a live read showed may go without an event, so the class is then processed again. */
+const ONLY_LIVE: SyncOutcome = { next: 'later', afterMs: 15_000 };
+
+type Use = 'used' | 'usedOnlyLive' | 'unused';
 
 /** Keeps VolumeAttributesClasses that a claim or a volume names (`volumeattributesclass-protection-controller`, LIFE-157). */
 export class ClassProtectionController implements Service {
@@ -59,11 +63,13 @@ export class ClassProtectionController implements Service {
   async #sync(name: string, signal: AbortSignal): Promise<SyncOutcome> {
     const object = this.#classes.get(name);
     let decision = decideProtection(object, CLASS_FINALIZER, 'unknown');
+    let use: Use | undefined;
     if (decision.verdict === 'look') {
-      decision = decideProtection(object, CLASS_FINALIZER, await this.#use(name, signal));
+      use = await this.#use(name, signal);
+      decision = decideProtection(object, CLASS_FINALIZER, use === 'unused' ? 'unused' : 'used');
     }
     // A class in use is processed again when a user changes.
-    if (decision.verdict !== 'update') return SETTLED;
+    if (decision.verdict !== 'update') return use === 'usedOnlyLive' ? ONLY_LIVE : SETTLED;
     const { client, logger } = this.#context;
     const result = await updateExactly(client, { gvr: CLASSES, object: decision.object, signal });
     if (result === 'changed') return { next: 'back-off' };
@@ -72,13 +78,14 @@ export class ClassProtectionController implements Service {
   }
 
   /** The caches may be stale, so the server is asked before a class counts as unused. If it does not answer, the class stays. */
-  async #use(name: string, signal: AbortSignal): Promise<'used' | 'unused'> {
+  async #use(name: string, signal: AbortSignal): Promise<Use> {
     const cached = { claims: this.#claims.list(), volumes: this.#volumes.list() };
     if (classUse(name, cached) === 'used') return 'used';
     const { client } = this.#context;
     const [claims, volumes] = await Promise.all(
       [CLAIMS, VOLUMES].map((gvr) => client.list<KubeObject>({ gvr }, { signal })),
     );
-    return classUse(name, { claims: claims?.items ?? [], volumes: volumes?.items ?? [] });
+    const live = { claims: claims?.items ?? [], volumes: volumes?.items ?? [] };
+    return classUse(name, live) === 'used' ? 'usedOnlyLive' : 'unused';
   }
 }
