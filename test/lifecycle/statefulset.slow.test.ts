@@ -136,6 +136,32 @@ describe('a StatefulSet', () => {
     expect(raised.map((each) => each['revision']).toSorted()).toEqual([4, 5]);
   });
 
+  it('LIFE-602 deletes a revision only in the state that was decided about', async () => {
+    const deletions: { name: string; body: unknown }[] = [];
+    cluster.fault = async (request, next) => {
+      if (request.method !== 'DELETE' || !request.target.includes('/controllerrevisions/')) return next(request);
+      const name = request.target.split('/').at(-1)!;
+      deletions.push({ name, body: JSON.parse(Buffer.from(request.body!).toString()) });
+      // Another client changes the revision just before its first deletion.
+      if (deletions.length === 1) {
+        const ref = { gvr: controllerRevisions, namespace: NAMESPACE, name };
+        await cluster.client.patch(ref, { type: merge, body: { metadata: { annotations: { changed: 'yes' } } } });
+      }
+      const response = await next(request);
+      if (deletions.length === 1) expect(response.status).toBe(409);
+      return response;
+    };
+    await create(1, { revisionHistoryLimit: 0 });
+    await work.until(readyReplicas(1), { ready: true });
+    const [first] = await work.list(controllerRevisions);
+    const { name, uid, resourceVersion } = first!.metadata!;
+    await setImage('two');
+    await work.until(async () => (await imagesOf())['db-0'] === 'two' && (await readyReplicas(1)()), { ready: true });
+    await work.until(async () => (await work.list(controllerRevisions)).length === 1);
+    expect(deletions[0]).toMatchObject({ name, body: { preconditions: { uid, resourceVersion } } });
+    expect(deletions).toHaveLength(2);
+  });
+
   it('LIFE-612 makes claims and gives them the references that its retention policy asks for', async () => {
     await create(2, withClaims({ whenDeleted: 'Delete', whenScaled: 'Delete' }));
     await work.until(readyReplicas(2), { ready: true });

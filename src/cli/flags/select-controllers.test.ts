@@ -18,6 +18,11 @@ describe('--controllers (COL-200)', () => {
     expect([...selectControllers(words)]).toEqual(expected);
   });
 
+  it('LIFE-731 not built, refused: PodGroups are not protected, and the name of their controller is unknown', () => {
+    const select = () => selectControllers(['podgroup-protection-controller']);
+    expect(select).toThrow('"podgroup-protection-controller" is not in the list of known controllers');
+  });
+
   it('refuses a name it does not know and lists those it knows', () => {
     expect(() => selectControllers(['*', 'garbage'])).toThrow('"garbage" is not in the list of known controllers');
   });
