@@ -153,6 +153,23 @@ describe('the plan of an undo', () => {
     });
   });
 
+  it('CAS-064 leaves the address of a Service to the Service, with either policy', () => {
+    const address = object({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'IPAddress',
+      name: '10.96.0.7',
+      metadata: { labels: { 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io' } },
+    });
+    for (const managed of ['rebuild', 'restore'] as const) {
+      expect(reasonsOf(planOf([address], [], { managed }))).toEqual({
+        'IPAddress/10.96.0.7': 'leave: rebuiltByController',
+      });
+      expect(reasonsOf(planOf([address], [live(address)], { managed }))).toEqual({
+        'IPAddress/10.96.0.7': 'present: rebuilt',
+      });
+    }
+  });
+
   it('CAS-064 does not run a finished Job again', () => {
     const status = { conditions: [{ type: 'Complete', status: 'True' }] };
     const job = object({ apiVersion: 'batch/v1', kind: 'Job', name: 'j', fields: { status } });

@@ -9,6 +9,7 @@ import {
   isMadeForNamespace,
   isMirrorPod,
   isRebuiltByController,
+  isServiceAddress,
 } from './rebuilt-by-controller.ts';
 import { recordedDefinitions } from './recorded-definitions.ts';
 import { restoreBody, type RestoreContext } from './restore-body.ts';
@@ -104,6 +105,8 @@ function verdictOf({ body, dataOmitted }: RecordedObject, deciding: Deciding): V
   if (live !== undefined) return verdict(...verdictOfTaken(body, live, deciding));
   if (isEvent(body)) return verdict('leave', 'pastEvent');
   if (isMirrorPod(body)) return verdict('leave', 'mirrorPod');
+  // With any policy: the Service that comes back takes the address itself.
+  if (isServiceAddress(body)) return verdict('leave', 'rebuiltByController');
   if (options.managed === 'rebuild') {
     if (isRebuiltByController(body) && controllerComesBack(body, deciding))
       return verdict('leave', 'rebuiltByController');
@@ -119,7 +122,8 @@ function verdictOfTaken(body: KubeObject, live: LiveObject, deciding: Deciding):
   if (live.uid === uid) return live.terminating ? ['conflict', 'stillTerminating'] : ['present', 'neverDeleted'];
   if (live.terminating) return ['conflict', 'stillTerminating'];
   if (live.restoredFromUid === uid) return ['present', 'alreadyRestored'];
-  if (isRebuiltFor(body, live, deciding) || isMadeForNamespace(body)) return ['present', 'rebuilt'];
+  if (isRebuiltFor(body, live, deciding) || isMadeForNamespace(body) || isServiceAddress(body))
+    return ['present', 'rebuilt'];
   return ['conflict', 'replaced'];
 }
 

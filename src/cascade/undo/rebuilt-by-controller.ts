@@ -25,6 +25,7 @@ const MIRROR = 'kubernetes.io/config.mirror';
 
 /** True if the object's controller creates an equivalent one. An idle ReplicaSet is history, which no controller creates. */
 export function isRebuiltByController(body: KubeObject): boolean {
+  if (isServiceAddress(body)) return true;
   const controller = body.metadata?.ownerReferences?.find((reference) => reference.controller === true);
   // Leases have a reference without `controller`.
   const owner = controller ?? body.metadata?.ownerReferences?.find(({ kind }) => kind === 'Node');
@@ -33,6 +34,11 @@ export function isRebuiltByController(body: KubeObject): boolean {
   if (REBUILT[kind]?.includes(groupKind(owner.apiVersion, owner.kind)) !== true) return false;
   return kind !== 'apps/ReplicaSet' || (body['spec'] as { replicas?: number } | undefined)?.replicas !== 0;
 }
+
+/** True for the IPAddress that the API server creates with a Service. */
+export const isServiceAddress = (body: KubeObject): boolean =>
+  groupKind(body.apiVersion, body.kind) === 'networking.k8s.io/IPAddress' &&
+  body.metadata?.labels?.['ipaddress.kubernetes.io/managed-by'] !== undefined;
 
 export const isMirrorPod = (body: KubeObject): boolean =>
   groupKind(body.apiVersion, body.kind) === '/Pod' && body.metadata?.annotations?.[MIRROR] !== undefined;

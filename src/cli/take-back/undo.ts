@@ -9,9 +9,10 @@ import { isRecordId, type RecordStore } from '../../cascade/record/record-store.
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
 import { isOfAnotherCluster } from '../../cascade/record/cluster-uid.ts';
 import { noteUndo } from '../../cascade/record/note-undo.ts';
+import { gatherRecorded } from '../../cascade/undo/gather-recorded.ts';
 import { planRecordedUndo } from '../../cascade/undo/plan-recorded-undo.ts';
 import { runUndo, UndoConflictError } from '../../cascade/undo/run-undo.ts';
-import { selectRecorded } from '../../cascade/undo/select-recorded.ts';
+
 import { discover, type DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { CommandError } from '../process/command-error.ts';
@@ -119,14 +120,11 @@ async function recordedObjects(
         each.namespace === metadata?.namespace &&
         each.group === (apiVersion.includes('/') ? apiVersion.split('/')[0] : ''),
     );
-  const { records } = await store.list();
-  for (const record of records) {
-    const objects = await store.objects(record.id);
-    if (objects.some(({ body }) => isWanted(body))) return { record, objects: selectRecorded(objects, isWanted) };
-  }
+  const gathered = await gatherRecorded(store, isWanted);
+  if (gathered !== undefined) return gathered;
   throw new CommandError(
     `no record has ${subject.objects.join(' ')}`,
-    'Only kubectl cascade delete and a running kubegc record make records; kubectl cascade log lists them, and -n NAMESPACE chooses the namespace.',
+    'Only kubectl cascade delete, a running kubegc record and kubegc up --record make records; kubectl cascade log lists them, and -n NAMESPACE chooses the namespace.',
   );
 }
 
