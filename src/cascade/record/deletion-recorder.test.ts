@@ -17,7 +17,10 @@ const object = (name: string, owner?: KubeObject, kind = 'ConfigMap'): KubeObjec
   },
 });
 
-function recorder(options: { readonly fails?: boolean } = {}) {
+/** Lets the writer, which fails at once, report. */
+const turns = (): Promise<void> => new Promise((next) => setImmediate(next));
+
+function recorder(options: { fails?: boolean } = {}) {
   const clock = new FakeClock();
   const written: { header: RecordHeader; names: (string | undefined)[] }[] = [];
   const failures: string[] = [];
@@ -37,7 +40,7 @@ function recorder(options: { readonly fails?: boolean } = {}) {
     context: { name: 'c', server: 's' },
     resourceOf: () => 'configmaps',
     ignores: ({ kind }) => kind === 'Pod',
-    onFailure: (error, objects) => failures.push(`${objects}: ${error.message}`),
+    onFailure: (error, bodies, fate) => failures.push(`${bodies.length} ${fate}: ${error.message}`),
   });
   return { clock, written, failures, recording };
 }
@@ -72,11 +75,38 @@ describe('a recorder beside a cluster', () => {
     expect(many.written.map(({ names }) => names.length)).toEqual([10_000, 1]);
   });
 
-  it('CAS-066 says which objects are lost when a record cannot be written', async () => {
+  it('CAS-066 says which objects are lost when a record cannot be written before the recorder stops', async () => {
     const { failures, recording } = recorder({ fails: true });
     recording.deleted(object('a'));
     await recording.close();
-    expect(failures).toEqual(['1: no space left on the device']);
+    expect(failures).toEqual(['1 lost: no space left on the device']);
+  });
+
+  it('CAS-066 keeps the objects of a record that cannot be written, and writes them with later ones when there is room', async () => {
+    const options = { fails: true };
+    const { clock, failures, written, recording } = recorder(options);
+    recording.deleted(object('a'));
+    clock.advance(5000);
+    await turns();
+    expect(failures).toEqual(['1 kept: no space left on the device']);
+    recording.deleted(object('b'));
+    options.fails = false;
+    clock.advance(10_000);
+    await recording.close();
+    expect(written.map(({ names }) => names)).toEqual([['a', 'b']]);
+    expect(failures).toHaveLength(1);
+  });
+
+  it('CAS-066 keeps at most 50,000 objects for a disk that takes none, and tries again every ten seconds alone', async () => {
+    const { clock, failures, recording } = recorder({ fails: true });
+    for (let i = 0; i < 10_000; i++) recording.deleted(object(`a${i}`));
+    await turns();
+    for (let i = 0; i < 45_000; i++) recording.deleted(object(`b${i}`));
+    await turns();
+    expect(failures).toEqual(['10000 kept: no space left on the device']);
+    clock.advance(10_000);
+    await turns();
+    expect(failures[1]).toBe('55000 lost: no space left on the device');
   });
 
   it('CAS-066 takes a namespace and a definition for the root of what was in them', () => {

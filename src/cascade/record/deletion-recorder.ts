@@ -13,9 +13,12 @@ export interface DeletionRecorderOptions {
   readonly resourceOf: (apiVersion: string, kind: string) => string;
   /** True for objects without a need for a record, because a controller creates them again. */
   readonly ignores?: (body: KubeObject) => boolean;
-  readonly onRecorded?: (id: string, objects: number) => void;
-  /** Called if a record could not be written, so that its objects cannot be restored. */
-  readonly onFailure?: (error: Error, objects: number) => void;
+  readonly onRecorded?: (id: string, bodies: readonly KubeObject[]) => void;
+  /**
+   * Called if a record could not be written. `kept`: the objects stay in memory, and the next record has them. `lost`: they cannot be
+   * restored, because the recorder is closing or keeps too many already.
+   */
+  readonly onFailure?: (error: Error, bodies: readonly KubeObject[], fate: 'kept' | 'lost') => void;
 }
 
 /** Maximum gap between deletions of one cascade. */
@@ -23,10 +26,15 @@ const QUIET_MS = 5000;
 /** Maximum duration of one record of a long cascade, so that deleted objects are on disk soon. */
 const LONGEST_MS = 60_000;
 const MOST_OBJECTS = 10_000;
+/** Delay before a record that could not be written is tried again. */
+const RETRY_MS = 10_000;
+/** Maximum number of objects that wait for a disk that takes none. */
+const MOST_KEPT = 50_000;
 
 /**
  * Records deletions by any client (CAS-066). Deletions within five seconds of each other form one record, of at most a minute and 10,000
- * objects. Records are written one after the other; later deletions wait in memory.
+ * objects. Records are written one after the other; later deletions wait in memory. Objects whose record fails wait too, within a bound,
+ * and are tried again.
  */
 export class DeletionRecorder {
   readonly #options: DeletionRecorderOptions;
@@ -34,6 +42,8 @@ export class DeletionRecorder {
   #begun = 0;
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
+  /** `failing` after a record that could not be written: until the next try, nothing but the timer writes. */
+  #state: 'writes' | 'failing' | 'closing' = 'writes';
 
   constructor(options: DeletionRecorderOptions) {
     this.#options = options;
@@ -46,6 +56,7 @@ export class DeletionRecorder {
     const now = this.#options.clock.monotonic();
     if (this.#batch.size === 0) this.#begun = now;
     this.#batch.set(uid, body);
+    if (this.#state === 'failing') return;
     this.#timer?.cancel();
     if (this.#batch.size >= MOST_OBJECTS) return this.#flush();
     const wait = Math.min(QUIET_MS, Math.max(0, this.#begun + LONGEST_MS - now));
@@ -54,6 +65,8 @@ export class DeletionRecorder {
 
   /** Writes all waiting deletions. Resolves when all records are on disk. */
   async close(): Promise<void> {
+    await this.#writing;
+    this.#state = 'closing';
     this.#timer?.cancel();
     this.#flush();
     await this.#writing;
@@ -63,6 +76,7 @@ export class DeletionRecorder {
     const bodies = [...this.#batch.values()];
     if (bodies.length === 0) return;
     this.#batch = new Map();
+    if (this.#state === 'failing') this.#state = 'writes';
     this.#writing = this.#writing.then(() => this.#write(bodies));
   }
 
@@ -73,10 +87,20 @@ export class DeletionRecorder {
       // The user is only in the server's audit log, not in a watch.
       const header = { requester: '(not known)', context, roots, policy: '(not known)' };
       const id = await writer.write(header, bodies);
-      onRecorded?.(id, bodies.length);
+      onRecorded?.(id, bodies);
     } catch (error) {
-      onFailure?.(asError(error), bodies.length);
+      onFailure?.(asError(error), bodies, this.#keep(bodies));
     }
+  }
+
+  /** Puts objects back in front of later ones, for the next try. */
+  #keep(bodies: readonly KubeObject[]): 'kept' | 'lost' {
+    if (this.#state === 'closing' || bodies.length + this.#batch.size > MOST_KEPT) return 'lost';
+    this.#batch = new Map([...bodies.map((body) => [body.metadata!.uid!, body] as const), ...this.#batch]);
+    this.#state = 'failing';
+    this.#timer?.cancel();
+    this.#timer = this.#options.clock.setTimer(RETRY_MS, () => this.#flush());
+    return 'kept';
   }
 
   #referenceTo({ apiVersion = '', kind = '', metadata }: KubeObject): ObjectReference {

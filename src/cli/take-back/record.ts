@@ -5,6 +5,7 @@ import { isAbortError } from '../../base/time/abort-error.ts';
 import { sleep, systemClock } from '../../base/time/clock.ts';
 import { systemRandom } from '../../base/random/random.ts';
 import { DeletionRecorder } from '../../cascade/record/deletion-recorder.ts';
+import { isTransient } from '../../cascade/record/transient-kinds.ts';
 import type { IncompleteResource } from '../../cascade/documents/document.ts';
 import { resourceName } from '../../cascade/snapshot/resource-catalogue.ts';
 import { isForbidden } from '../../api/status-error.ts';
@@ -32,14 +33,6 @@ export interface RecorderFlags extends ClusterFlags, RecordFlags {
   readonly allNamespaces?: boolean;
 }
 
-/** Kinds that change all the time, and that their writers create again. */
-const NOISE = new Set([
-  '/events',
-  'events.k8s.io/events',
-  'coordination.k8s.io/leases',
-  '/endpoints',
-  'discovery.k8s.io/endpointslices',
-]);
 /** Interval between searches for new kinds. */
 const DISCOVERY_PERIOD_MS = 30_000;
 
@@ -65,14 +58,16 @@ export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: Ab
         context: { name: source, server, ...(uid === undefined ? {} : { clusterUid: uid }) },
         resourceOf: (apiVersion, kind) => pluralOf(discovery, apiVersion, kind),
         ...(flags.rebuilt === true ? {} : { ignores: isRebuiltByController }),
-        onRecorded: (id, objects) => {
+        onRecorded: (id, { length: objects }) => {
           terminal.stdout(
             `recorded ${id}: ${counted(objects, 'object')}; kubectl cascade undo ${id} brings ${objects === 1 ? 'it' : 'them'} back\n`,
           );
           void store.expire().catch((error: unknown) => void terminal.stderr(`Warning: ${String(error)}\n`));
         },
-        onFailure: (error, objects) =>
-          terminal.stderr(`error: ${counted(objects, 'deleted object')} could not be recorded: ${error.message}\n`),
+        onFailure: (error, bodies, fate) =>
+          terminal.stderr(
+            `error: ${counted(bodies.length, 'deleted object')} could not be recorded${fate === 'kept' ? ', will retry' : ''}: ${error.message}\n`,
+          ),
       });
       const scope = flags.allNamespaces === true ? undefined : namespace;
       const watches = new Watches(client, { recorder, namespace: scope, signal });
@@ -148,7 +143,7 @@ function wantedResources(
 ): DiscoveredResource[] {
   const all =
     types === undefined
-      ? discovery.preferred.filter(({ group, resource }) => !NOISE.has(`${group}/${resource}`))
+      ? discovery.preferred.filter((each) => !isTransient(each))
       : types.split(',').map((type) => resourceOf(discovery, type.trim()));
   return all.filter(
     ({ verbs, namespaced }) =>
