@@ -38,6 +38,7 @@ import type { GarbageCollector } from '../../collector/garbage-collector.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { DataDirectory } from './data-directory.ts';
+import type { DeletionRecording } from './deletion-recording.ts';
 import type { EtcdSettings } from './etcd-settings.ts';
 import { type Identity, type IdentityOptions, type PreparedIdentity, prepareIdentity } from './identity.ts';
 import { formatHost, type ListenAddress } from '../flags/listen-address.ts';
@@ -78,6 +79,8 @@ export interface ClusterOptions {
   readonly guard?: 'on' | 'off';
   /** The maximum that users may delete; it needs the guard (CAS-071). */
   readonly guardBudgets?: readonly GuardBudget[];
+  /** True if deletions by any client are recorded in the directory, which must be given (CAS-066). Default: off. */
+  readonly recording?: { readonly secrets: 'encrypted' | 'omitted' } | undefined;
   /** Addresses of webhook services, by `<namespace>/<name>`; others are found by their endpoints. */
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   /** The range of service addresses; default: that of kubeadm. */
@@ -100,6 +103,7 @@ interface Parts {
   readonly metrics: PrometheusMetrics;
   readonly serviceAccountTokens: ServiceAccountTokens;
   readonly collector: RunningCollector;
+  readonly recording: DeletionRecording | undefined;
 }
 
 /** The collector once it is built; stays undefined where another server may lead. */
@@ -162,6 +166,7 @@ export class Cluster {
     kept.catch(() => undefined);
     let httpServer: HttpServer | undefined;
     const collector: RunningCollector = { running: undefined };
+    let recording: DeletionRecording | undefined;
     try {
       const issuer = options.serviceAccountIssuer ?? SERVICE_ACCOUNT_ISSUER;
       const audiences = [issuer];
@@ -220,6 +225,9 @@ export class Cluster {
       httpServer = await listenOn(listen, apiServer, identity);
       await Promise.all([apiServer.start(), kept]);
       const client = clientOf(apiServer, { clock, interceptors: [requestMetrics(metrics, 'in-process')] });
+      if (options.recording !== undefined && recordFolder !== undefined) {
+        recording = await startRecording(options.recording, { options, folder: recordFolder, store, client });
+      }
       const parts = {
         store,
         compactor,
@@ -230,9 +238,11 @@ export class Cluster {
         metrics,
         serviceAccountTokens,
         collector,
+        recording,
       };
       return new Cluster(options, parts);
     } catch (error) {
+      await recording?.stop();
       await httpServer?.close();
       await kept.catch(() => undefined);
       await store.close();
@@ -323,16 +333,49 @@ export class Cluster {
 
   /** Stops the controllers first, then the server, then the store: all acknowledged writes are on disk when this resolves. */
   async stop(): Promise<void> {
-    const { apiServer, httpServer, store } = this.#parts;
+    const { apiServer, httpServer, store, recording } = this.#parts;
     this.#stopping.abort();
     await this.#running;
     await apiServer.stop();
     await httpServer.close();
+    await recording?.stop();
     await store.close();
   }
 }
 
 const USER_AGENT = `kubegc/${kubegcVersion} (${process.platform}/${process.arch})`;
+
+/** Loaded only where deletions are recorded. */
+async function startRecording(
+  { secrets }: { readonly secrets: 'encrypted' | 'omitted' },
+  given: {
+    readonly options: ClusterOptions;
+    readonly folder: string;
+    readonly store: Store;
+    readonly client: RestClient;
+  },
+): Promise<DeletionRecording> {
+  const [{ DeletionRecording: Recording }, { clusterUid }] = await Promise.all([
+    import('./deletion-recording.ts'),
+    import('../../cascade/record/cluster-uid.ts'),
+  ]);
+  const { options, folder, store, client } = given;
+  const { clock, random, logger, listen } = options;
+  const uid = await clusterUid(client);
+  return Recording.start({
+    store,
+    folder,
+    secrets,
+    context: {
+      name: 'kubegc',
+      server: `https://${formatHost(listen.host)}:${listen.port}`,
+      ...(uid === undefined ? {} : { clusterUid: uid }),
+    },
+    clock,
+    random,
+    logger: logger.child({ component: 'recorder' }),
+  });
+}
 
 /** A client of the controllers. */
 function clientOf(

@@ -81,6 +81,18 @@ export const upOptions: readonly UpOption[] = [
     description: 'exit when the parent process is gone',
   },
   {
+    key: 'record',
+    group: 'Common flags:',
+    flags: '--record',
+    description: 'record every deletion in the data directory, so that kubectl cascade undo can bring the objects back',
+  },
+  {
+    key: 'recordNoSecrets',
+    group: 'Storage:',
+    flags: '--record-no-secrets',
+    description: 'with --record: keep no data of Secrets, not even encrypted',
+  },
+  {
     key: 'etcdEndpoints',
     group: 'Storage:',
     flags: '--etcd-endpoints <URLS>',

@@ -40,6 +40,8 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
   readonly webhookService?: readonly string[];
   readonly guard?: boolean;
   readonly guardBudgets?: string;
+  readonly record?: boolean;
+  readonly recordNoSecrets?: boolean;
   readonly selfCheckPeriod: string;
   readonly maxDeletesPerMinute?: string;
   readonly maxDeletesPerMinuteOverall?: string;
@@ -75,13 +77,14 @@ async function serve(flags: UpFlags, terminal: Terminal): Promise<number> {
   const selfCheckPeriodMs = selfCheckPeriodOf(flags.selfCheckPeriod);
   const deletionLimits = deletionLimitsOf(flags);
   const guardBudgets = await guardBudgetsOf(flags);
+  const recording = recordingOf(flags);
   const serviceHosts = webhookServicesOf(flags.webhookService);
   const lifecycle = lifecycleSettingsOf(flags);
   const alsoReachedBy = servingNames(flags.tlsSan ?? []);
   const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
-  // A server that keeps neither data nor its kubeconfig in the directory leaves no directory behind.
-  const needsDirectory = flags.store === 'file' || flags.writeKubeconfig === undefined;
+  // A server that keeps neither data, records nor its kubeconfig in the directory leaves no directory behind.
+  const needsDirectory = flags.store === 'file' || flags.writeKubeconfig === undefined || recording !== undefined;
   const directory = needsDirectory ? await DataDirectory.open(resolve(flags.dataDir)) : undefined;
   const kubeconfigPath = resolve(flags.writeKubeconfig ?? directory?.file('kubeconfig') ?? 'kubeconfig');
   const logger = createLogger({
@@ -104,6 +107,7 @@ async function serve(flags: UpFlags, terminal: Terminal): Promise<number> {
     admissionPlugins: admissionPlugins(flags),
     guard: flags.guard === true ? 'on' : 'off',
     guardBudgets,
+    recording,
     serviceHosts,
     lifecycle,
     clock: systemClock,
@@ -143,6 +147,12 @@ async function guardBudgetsOf({ guard, guardBudgets }: UpFlags): Promise<readonl
   if (guard !== true) throw new CommandError('--guard-budgets does nothing without --guard', 'Give both, or neither.');
   const { readBudgets } = await import('../guard/read-budgets.ts');
   return readBudgets(guardBudgets);
+}
+
+function recordingOf({ record, recordNoSecrets }: UpFlags): ClusterOptions['recording'] {
+  if (record === true) return { secrets: recordNoSecrets === true ? 'omitted' : 'encrypted' };
+  if (recordNoSecrets !== true) return undefined;
+  throw new CommandError('--record-no-secrets does nothing without --record', 'Give both, or neither.');
 }
 
 /** The names of `--tls-san` that a certificate can contain. */
