@@ -1,9 +1,9 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { EXIT_DONE } from '../command/exit-codes.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { untilSignal } from '../process/termination.ts';
 import { kubegcVersion } from '../process/version.ts';
+import { ExactStdioTransport } from './exact-stdio-transport.ts';
 import type { McpFlags } from './mcp-flags.ts';
 import { addTools } from './tools.ts';
 
@@ -16,7 +16,7 @@ const INSTRUCTIONS =
 export async function mcp(flags: McpFlags, terminal: Terminal): Promise<number> {
   const server = new McpServer({ name: 'kubegc', version: kubegcVersion }, { instructions: INSTRUCTIONS });
   addTools(server, flags);
-  const transport = new StdioServerTransport();
+  const transport = new ExactStdioTransport(process.stdin, process.stdout);
   const closed = new Promise<void>((settle) => {
     // The protocol's own callbacks, because the library has no events.
     Object.assign(server.server, {

@@ -1,16 +1,13 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { CascadePlan } from '../../cascade/documents/cascade-plan.ts';
 import { deleteObjects } from '../cascade/delete.ts';
 import { preview } from '../cascade/preview.ts';
 import { tree } from '../cascade/tree.ts';
-import { EXIT_REFUSED, EXIT_TIMED_OUT } from '../command/exit-codes.ts';
-import { CommandError } from '../process/command-error.ts';
-import type { Terminal } from '../process/terminal.ts';
 import { explainObject } from '../take-back/explain.ts';
 import { lint } from '../take-back/lint.ts';
 import { undo } from '../take-back/undo.ts';
+import { answer, documentOf, warningsOf } from './command-result.ts';
 import type { McpFlags } from './mcp-flags.ts';
 
 const objects = z
@@ -105,7 +102,7 @@ export function addTools(server: McpServer, flags: McpFlags): void {
     {
       title: 'Preview of a deletion',
       description:
-        'Every object that a deletion would touch, with its outcome and reason. Changes nothing. Returns a CascadePlan.',
+        'Every object that a deletion would touch, with its outcome, reason and order; roots with their wave where they go one after another. Changes nothing. Returns a CascadePlan.',
       inputSchema: deletion,
       annotations: READS,
     },
@@ -116,7 +113,7 @@ export function addTools(server: McpServer, flags: McpFlags): void {
     {
       title: 'Plan a deletion',
       description:
-        'The same in short, to ask a person with: roots, counts, data that would be lost, and the digest that apply_plan needs. Changes nothing.',
+        'The same in short, to ask a person with: roots with their waves, counts, data that would be lost, and the digest that apply_plan needs. Changes nothing.',
       inputSchema: deletion,
       annotations: READS,
     },
@@ -126,11 +123,10 @@ export function addTools(server: McpServer, flags: McpFlags): void {
       );
       if (result.isError === true) return result;
       const { objects: touched, ...short } = result.structuredContent as unknown as CascadePlan;
+      const inWaves = short.roots.some(({ wave = 1 }) => wave > 1);
+      const next = `apply_plan with the same input and this digest${inWaves ? '; it deletes wave after wave' : ''}`;
       const notDeleted = touched.filter(({ outcome }) => outcome !== 'deleted').slice(0, MOST_SHOWN);
-      return answer(
-        { ...short, notDeleted, next: 'apply_plan with the same input and this digest' },
-        warningsOf(result),
-      );
+      return answer({ ...short, notDeleted, next }, warningsOf(result));
     },
   );
   if (flags.readOnly === true) return;
@@ -191,42 +187,3 @@ export function addTools(server: McpServer, flags: McpFlags): void {
 
 /** Maximum number of objects in a short plan that are not simply deleted. */
 const MOST_SHOWN = 20;
-
-/** Runs a command. Its document becomes the result, and its other output text. */
-async function documentOf(command: (terminal: Terminal) => Promise<number>): Promise<CallToolResult> {
-  const out: string[] = [];
-  const beside: string[] = [];
-  const terminal: Terminal = {
-    stdout: (text) => void out.push(text),
-    stderr: (text) => void beside.push(text),
-    columns: 120,
-  };
-  try {
-    const code = await command(terminal);
-    const said = beside.join('').trim();
-    const text = out.join('');
-    if (text === '')
-      return { isError: code !== 0, content: [{ type: 'text', text: said === '' ? 'nothing to do' : said }] };
-    const result = answer(JSON.parse(text) as Record<string, unknown>, said);
-    return code === EXIT_REFUSED || code === EXIT_TIMED_OUT ? { ...result, isError: true } : result;
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    const parts = [`error: ${error.message}`, error.advice, beside.join('').trim()];
-    return { isError: true, content: [{ type: 'text', text: parts.filter(Boolean).join('\n') }] };
-  }
-}
-
-function answer(document: Record<string, unknown>, said: string): CallToolResult {
-  return {
-    structuredContent: document,
-    content: [
-      { type: 'text', text: JSON.stringify(document) },
-      ...(said === '' ? [] : [{ type: 'text' as const, text: said }]),
-    ],
-  };
-}
-
-const warningsOf = ({ content }: CallToolResult): string => {
-  const [, second] = content;
-  return second?.type === 'text' ? second.text : '';
-};
