@@ -32,6 +32,7 @@ const folderMayImport: Record<string, readonly string[]> = {
   'apiserver/webhook-client': ['client'],
   // designs/0015-preview-shares-decisions-of-controllers.md
   'cascade/simulate': ['lifecycle'],
+  'cascade/explain': ['lifecycle'],
 };
 
 function files(directory: string): string[] {

@@ -436,6 +436,45 @@ describe('why a terminating object does not go', () => {
     await gone(cluster, volume);
   });
 
+  it('CAS-032 claimInUse: a finished pod holds a claim too, and a pod holds the claim of its ephemeral volume', async () => {
+    await using cluster = await startCluster();
+    const { client } = cluster;
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    const claim = (name: string): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name, namespace: 'default' },
+      spec,
+    });
+    const pod = (name: string, volume: object): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'default' },
+      spec: {
+        nodeName: 'n',
+        containers: [{ name: 'c', image: 'i' }],
+        volumes: [{ name: 'scratch', ...volume }],
+      },
+    });
+    await client.create(claim('data'));
+    const done = await client.create(pod('done', { persistentVolumeClaim: { claimName: 'data' } }));
+    await client.updateStatus({ ...done, status: { phase: 'Succeeded' } });
+    await client.create(pod('user', { ephemeral: { volumeClaimTemplate: { spec } } }));
+    await cluster.settled({ advanceMs: 1000 });
+    const scratch = claim('user-scratch');
+    await client.delete(claim('data'));
+    await client.delete(scratch);
+    await cluster.settled({ advanceMs: 1000 });
+    const held = await findingOf(cluster, claim('data'), 'claimInUse');
+    expect(held.evidence).toBe('1 pod uses persistentvolumeclaim/data: pod/done (finished)');
+    const used = await findingOf(cluster, scratch, 'claimInUse');
+    expect(used.evidence).toBe('1 pod uses persistentvolumeclaim/user-scratch: pod/user');
+    await client.delete(done, { gracePeriodSeconds: 0 });
+    await client.delete(pod('user', {}), { gracePeriodSeconds: 0 });
+    await gone(cluster, claim('data'));
+    await gone(cluster, scratch);
+  });
+
   it('CAS-034b a pod that an eviction request names', async () => {
     await using cluster = await startCluster();
     const { client } = cluster;

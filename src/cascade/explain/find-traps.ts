@@ -1,5 +1,6 @@
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN, type KubeObject } from '../../api/meta/object-meta.ts';
 import { parseTime } from '../../api/meta/time.ts';
+import { usesClaim } from '../../lifecycle/volume-protection/claim-users.ts';
 import type { Finding } from '../documents/explanation.ts';
 import { finalizerEvidence } from '../finalizers/finalizer-evidence.ts';
 import { isKubernetesFinalizer, knownFinalizer } from '../finalizers/known-finalizers.ts';
@@ -231,10 +232,13 @@ function* volumeTraps({ ref, metadata }: ObservedObject, { bodies, pods }: Expla
   if (!isTerminating(metadata) || ref.apiVersion !== 'v1') return;
   const { finalizers = [] } = metadata;
   if (ref.kind === 'PersistentVolumeClaim' && finalizers.includes('kubernetes.io/pvc-protection')) {
-    const users = (pods ?? []).filter((pod) => pod.metadata?.namespace === ref.namespace && usesClaim(pod, ref.name));
+    const users = (pods ?? []).filter(
+      (pod) =>
+        pod.metadata?.namespace === ref.namespace && usesClaim(pod, { metadata: { ...metadata, name: ref.name } }),
+    );
     const [first] = users;
     if (first === undefined) return;
-    const names = users.slice(0, 3).map((pod) => `pod/${pod.metadata?.name}`);
+    const names = users.slice(0, 3).map((pod) => `pod/${pod.metadata?.name}${isFinished(pod) ? ' (finished)' : ''}`);
     yield found(
       'claimInUse',
       `${users.length === 1 ? '1 pod uses' : `${users.length} pods use`} ${nameOf(ref)}: ${names.join(', ')}${users.length > 3 ? ', …' : ''}`,
@@ -253,12 +257,8 @@ function* volumeTraps({ ref, metadata }: ObservedObject, { bodies, pods }: Expla
   );
 }
 
-function usesClaim(pod: KubeObject, claim: string): boolean {
-  const { phase } = (pod['status'] ?? {}) as { phase?: string };
-  if (phase === 'Succeeded' || phase === 'Failed') return false;
-  const { volumes = [] } = (pod['spec'] ?? {}) as { volumes?: { persistentVolumeClaim?: { claimName?: string } }[] };
-  return volumes.some((volume) => volume.persistentVolumeClaim?.claimName === claim);
-}
+const isFinished = ({ status }: KubeObject & { readonly status?: { readonly phase?: string } }): boolean =>
+  status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
 const traps: readonly Trap[] = [
   referenceTraps,
