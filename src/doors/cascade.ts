@@ -60,6 +60,8 @@ export interface PreviewOptions {
   readonly gracePeriodSeconds?: number | undefined;
   /** Whether foreign finalizers are removed in the end; default `removed`. */
   readonly assumeFinalizers?: 'kept' | 'removed' | undefined;
+  /** True for a cluster in which a finished pod keeps no claim (`--pvc-protection-ignore-finished-pods`). Default: it does. */
+  readonly ignoreFinishedPods?: boolean | undefined;
 }
 
 /** Selects a part of an object's tree. */
@@ -146,11 +148,12 @@ export async function preview(
   objects: readonly NamedObject[],
   options: PreviewOptions = {},
 ): Promise<CascadePlan> {
-  const { policy, gracePeriodSeconds, assumeFinalizers = 'removed' } = options;
+  const { policy, gracePeriodSeconds, assumeFinalizers = 'removed', ignoreFinishedPods = false } = options;
   const { snapshot, uids } = await readObjects(client, objects);
   return previewCascade(client, snapshot, {
     roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
     assumeFinalizers,
+    ignoreFinishedPods,
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
   });
 }

@@ -295,7 +295,7 @@ describe('/kubegc/v1', () => {
       '400 BadRequest: the server doesn\'t have a resource type "gadgets"',
       '400 BadRequest: invalid cascade "sideways"; give one of background, foreground, orphan',
       '400 BadRequest: invalid gracePeriodSeconds "-1"; give a whole number from 0 to 2147483648',
-      '400 BadRequest: unknown parameter "policy"; there are object, namespace, cascade, gracePeriodSeconds, assumeFinalizers',
+      '400 BadRequest: unknown parameter "policy"; there are object, namespace, cascade, gracePeriodSeconds, assumeFinalizers, ignoreFinishedPods',
       '400 BadRequest: bindings cannot be listed and deleted, so nothing is known of a cascade',
       '400 BadRequest: invalid depth "deep"; give a whole number from 1 to 1000000000',
       '405 MethodNotAllowed: the server does not allow this method on the requested resource',

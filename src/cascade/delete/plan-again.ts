@@ -6,11 +6,11 @@ import { readSnapshot } from '../snapshot/read-snapshot.ts';
 
 /**
  * The plan that the cluster gives now for the existing roots of an earlier one (CAS-051). Undefined when none of them exists.
- * @param gracePeriodSeconds that of the earlier plan
+ * The options are those of the earlier plan.
  */
 export async function planAgain(
   { roots, assumeFinalizers }: CascadePlan,
-  { client, clock, gracePeriodSeconds }: PlanAgainOptions,
+  { client, clock, gracePeriodSeconds, ignoreFinishedPods }: PlanAgainOptions,
 ): Promise<CascadePlan | undefined> {
   const namespaces = [...new Set(roots.flatMap(({ ref }) => ref.namespace ?? []))];
   const snapshot = await readSnapshot({ client, clock, namespaces });
@@ -23,6 +23,7 @@ export async function planAgain(
     })),
     assumeFinalizers,
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(ignoreFinishedPods === undefined ? {} : { ignoreFinishedPods }),
   });
 }
 
@@ -30,4 +31,5 @@ export interface PlanAgainOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly gracePeriodSeconds?: number | undefined;
+  readonly ignoreFinishedPods?: boolean | undefined;
 }

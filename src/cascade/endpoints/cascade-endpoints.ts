@@ -66,6 +66,8 @@ export interface CascadeEndpointsOptions {
   readonly warmGraph: () => WarmGraph | undefined;
   /** Undefined: this server keeps no records. */
   readonly records?: RecordStore;
+  /** True if the controllers of this server let finished pods keep no claim; the default of previews. */
+  readonly ignoreFinishedPods?: boolean;
 }
 
 interface Call {
@@ -149,16 +151,25 @@ export class CascadeEndpoints {
   }
 
   async #preview({ client, query }: Call): Promise<CascadePlan> {
-    const parameters = new Parameters(query, [...SCOPE, 'cascade', 'gracePeriodSeconds', 'assumeFinalizers']);
+    const parameters = new Parameters(query, [
+      ...SCOPE,
+      'cascade',
+      'gracePeriodSeconds',
+      'assumeFinalizers',
+      'ignoreFinishedPods',
+    ]);
     const policy = parameters.policy();
     const gracePeriodSeconds = parameters.wholeNumber('gracePeriodSeconds', { least: 0, most: MOST_SECONDS });
     const assumeFinalizers = parameters.oneOf('assumeFinalizers', ['removed', 'kept'], 'removed');
+    const own = this.#options.ignoreFinishedPods === true ? 'true' : 'false';
+    const ignoreFinishedPods = parameters.oneOf('ignoreFinishedPods', ['false', 'true'], own) === 'true';
     const objects = parameters.objects();
     if (objects.length === 0) throw newBadRequest('give object=TYPE/NAME, for example object=deployments.apps/web');
     const { snapshot, uids } = await this.#named(client, objects, parameters.text('namespace'));
     return previewCascade(client, snapshot, {
       roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
       assumeFinalizers,
+      ignoreFinishedPods,
       ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     });
   }

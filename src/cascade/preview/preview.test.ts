@@ -239,6 +239,33 @@ describe('LIFE-157 a plan for a VolumeAttributesClass', () => {
   });
 });
 
+describe('a claim that a finished pod names', () => {
+  const claim = object('v1', 'PersistentVolumeClaim', 'data', {
+    uid: uidOf('data'),
+    finalizers: ['kubernetes.io/pvc-protection'],
+  });
+  const pod: KubeObject = {
+    ...object('v1', 'Pod', 'done', { uid: uidOf('done') }),
+    spec: { nodeName: 'n', volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
+    status: { phase: 'Succeeded' },
+  };
+  const outcomeOf = (options: { readonly ignoreFinishedPods?: boolean }): string[] => {
+    const bodies = { 'pods/shop/': [pod], 'persistentvolumeclaims/shop/': [claim], 'persistentvolumes//': [] };
+    const roots = [{ uid: uidOf('data') }];
+    const request = { roots, assumeFinalizers: 'removed', ...options } as const;
+    const { plan: made } = planCascade(snapshotOf([claim, pod], { bodies }), request);
+    return made.objects.map(({ ref, outcome }) => `${ref.name} ${outcome}`);
+  };
+
+  it('CAS-015 LIFE-152 waits for the pod, as the controllers of Kubernetes have it', () => {
+    expect(outcomeOf({})).toEqual(['data waits']);
+  });
+
+  it('CAS-015 LIFE-155 is deleted where the cluster ignores finished pods', () => {
+    expect(outcomeOf({ ignoreFinishedPods: true })).toEqual(['data deleted']);
+  });
+});
+
 describe('a plan for a claim whose volume is terminating', () => {
   const claim: KubeObject = object('v1', 'PersistentVolumeClaim', 'data', { uid: uidOf('data') });
   const volumeWith = (finalizers: readonly string[]): KubeObject => ({

@@ -46,6 +46,8 @@ export interface SimulationRequest {
   /** `oneByOne` completes each root's cascade before the next root is deleted. Default: all roots are deleted together. */
   readonly order?: 'atOnce' | 'oneByOne';
   readonly gracePeriodSeconds?: number;
+  /** True if a finished pod keeps no claim in this cluster (LIFE-155). Default: it does. */
+  readonly ignoreFinishedPods?: boolean;
   readonly actors?: Actors;
 }
 
@@ -110,7 +112,11 @@ class Simulation {
       this.#namespaces,
       this.#definitions,
       new Classes(snapshot, this.#server, trails, needs),
-      new Volumes(snapshot, this.#server, trails, { needs, reclaims: actors.volumeReclaim }),
+      new Volumes(snapshot, this.#server, trails, {
+        needs,
+        reclaims: actors.volumeReclaim,
+        ignoreFinishedPods: request.ignoreFinishedPods === true,
+      }),
       new Nodes(snapshot, this.#server, trails, { needs, actors }),
     ];
   }

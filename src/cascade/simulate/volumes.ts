@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { usesClaim } from '../../lifecycle/volume-protection/claim-users.ts';
+import { keepsClaim } from '../../lifecycle/volume-protection/claim-users.ts';
 import {
   CLAIM_FINALIZER,
   CLASS_FINALIZER,
@@ -24,6 +24,14 @@ interface VolumeSpec {
   readonly persistentVolumeReclaimPolicy?: string;
 }
 
+export interface VolumesOptions {
+  readonly needs: BodyNeeds;
+  /** False if nothing releases the volume of a deleted claim. */
+  readonly reclaims: boolean;
+  /** True if a finished pod keeps no claim. */
+  readonly ignoreFinishedPods: boolean;
+}
+
 /**
  * Protection of claims that pods use and of bound volumes. Unless disabled, the volume of a deleted claim is released, and deleted if its
  * reclaim policy is Delete.
@@ -34,6 +42,7 @@ export class Volumes implements SimulatedController {
   readonly #trails: Trails;
   readonly #needs: BodyNeeds;
   readonly #reclaims: boolean;
+  readonly #ignoreFinishedPods: boolean;
   readonly #claims = new Set<string>();
   readonly #volumes = new Set<string>();
   readonly #released: string[] = [];
@@ -44,13 +53,14 @@ export class Volumes implements SimulatedController {
     snapshot: Snapshot,
     server: SimulatedServer,
     trails: Trails,
-    { needs, reclaims }: { readonly needs: BodyNeeds; readonly reclaims: boolean },
+    { needs, reclaims, ignoreFinishedPods }: VolumesOptions,
   ) {
     this.#snapshot = snapshot;
     this.#server = server;
     this.#trails = trails;
     this.#needs = needs;
     this.#reclaims = reclaims;
+    this.#ignoreFinishedPods = ignoreFinishedPods;
     for (const uid of snapshot.terminating('v1', 'PersistentVolumeClaim')) {
       const { namespace } = snapshot.graph.identityAt(snapshot.graph.find(uid));
       const claims = this.#before.get(namespace);
@@ -109,7 +119,8 @@ export class Volumes implements SimulatedController {
     return pods.flatMap(({ metadata }) => {
       const uid = metadata?.uid ?? '';
       const pod = this.#server.get(uid);
-      return pod !== undefined && usesClaim(pod, claim) ? [uid] : [];
+      const ignoreFinishedPods = this.#ignoreFinishedPods;
+      return pod !== undefined && keepsClaim(pod, claim, { ignoreFinishedPods }) ? [uid] : [];
     });
   }
 

@@ -404,7 +404,14 @@ async function planAnew(
   { flags, terminal }: { readonly flags: DeleteFlags; readonly terminal: Terminal },
 ): Promise<CascadePlan> {
   const gracePeriodSeconds = graceOf(flags);
-  const plan = await inOrder(planAgain(saved, { client, clock: systemClock, gracePeriodSeconds }));
+  const plan = await inOrder(
+    planAgain(saved, {
+      client,
+      clock: systemClock,
+      gracePeriodSeconds,
+      ignoreFinishedPods: flags.pvcProtectionIgnoreFinishedPods,
+    }),
+  );
   if (plan === undefined)
     throw new CommandError('none of the roots of the plan exists any more', 'There is nothing to delete.');
   warnIncomplete(plan, terminal);

@@ -9,7 +9,14 @@ export interface PlanFlags {
   readonly now?: boolean;
   readonly ignoreNotFound?: string | boolean;
   readonly assumeFinalizers: 'removed' | 'kept';
+  readonly pvcProtectionIgnoreFinishedPods?: boolean;
 }
+
+/** For commands that simulate the controllers of a cluster: their flag, under its own name. */
+export const ignoreFinishedPodsOption: CommandOption = {
+  flags: '--pvc-protection-ignore-finished-pods',
+  description: 'the controllers of the cluster have this flag: they delete claims although finished pods name them',
+};
 
 /** The flags of every command that makes a plan. */
 export const planOptions: readonly CommandOption[] = [
@@ -26,4 +33,5 @@ export const planOptions: readonly CommandOption[] = [
     choices: ['removed', 'kept'],
     default: 'removed',
   },
+  ignoreFinishedPodsOption,
 ];

@@ -53,6 +53,7 @@ export async function requestedPlan(
   const request: SimulationRequest = {
     roots: uids.map((uid) => ({ uid, ...(policy === undefined ? {} : { policy }) })),
     assumeFinalizers: flags.assumeFinalizers,
+    ...(flags.pvcProtectionIgnoreFinishedPods === true ? { ignoreFinishedPods: true } : {}),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
   };
   const plan = await inOrder(previewCascade(client, snapshot, request));

@@ -71,6 +71,7 @@ function deleteCommand(plan: CascadePlan, args: readonly string[], flags: Previe
     ...(cascade === undefined ? [] : [`--cascade=${cascade === true ? 'background' : cascade}`]),
     ...(gracePeriod === undefined ? [] : [`--grace-period=${gracePeriod}`]),
     ...(assumeFinalizers === 'removed' ? [] : [`--assume-finalizers=${assumeFinalizers}`]),
+    ...(flags.pvcProtectionIgnoreFinishedPods === true ? ['--pvc-protection-ignore-finished-pods'] : []),
     ...(isAllOfType && args.length === 1 ? ['--all'] : []),
     ...(flags.allNamespaces === true ? ['-A'] : []),
     ...(flags.now === true ? ['--now'] : []),

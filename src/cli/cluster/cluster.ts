@@ -219,6 +219,7 @@ export class Cluster {
         clock,
         warmGraph: () => collector.running,
         records: recordFolder === undefined ? undefined : { folder: recordFolder, random },
+        ignoreFinishedPods: options.lifecycle?.claimProtection?.ignoreFinishedPods === true,
       });
       apiServer.mount(CASCADE_PATH, cascade);
       if (notReady !== undefined) apiServer.addReadyCheck({ name: options.store, check: notReady });

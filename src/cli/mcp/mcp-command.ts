@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { ignoreFinishedPodsOption } from '../cascade/plan-options.ts';
 import { recordFolderOption, secretsOption } from '../cascade/record-options.ts';
 import { clusterOptions } from '../command/cluster-options.ts';
 import { withOptions } from '../command/command-option.ts';
@@ -33,5 +34,5 @@ Examples:
       const { mcp } = await import('./mcp.ts');
       setExitCode(await mcp(flags, terminal));
     });
-  return withOptions(command, [recordFolderOption, secretsOption, ...clusterOptions]);
+  return withOptions(command, [ignoreFinishedPodsOption, recordFolderOption, secretsOption, ...clusterOptions]);
 }

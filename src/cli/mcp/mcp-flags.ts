@@ -4,4 +4,5 @@ import type { ClusterFlags } from '../command/cluster-options.ts';
 /** The command line of `kubegc mcp`. */
 export interface McpFlags extends ClusterFlags, RecordFlags {
   readonly readOnly?: boolean;
+  readonly pvcProtectionIgnoreFinishedPods?: boolean;
 }

@@ -5,8 +5,8 @@ import { Informer, keyOf } from '../../client/reflector/informer.ts';
 import type { ControllerContext } from '../kit/object-per-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { updateExactly } from '../kit/update-exactly.ts';
-import { isPodFinished, type Pod, PODS } from '../pods/pod-object.ts';
-import { usesClaim } from './claim-users.ts';
+import { type Pod, PODS } from '../pods/pod-object.ts';
+import { keepsClaim } from './claim-users.ts';
 import { CLAIM_FINALIZER, decideProtection } from './protection-reconcile.ts';
 
 const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' };
@@ -92,7 +92,7 @@ export class ClaimProtectionController implements Service {
 
   #usesAny(claim: KubeObject, pods: readonly Pod[]): boolean {
     const { ignoreFinishedPods = false } = this.#context;
-    return pods.some((pod) => usesClaim(pod, claim) && !(ignoreFinishedPods && isPodFinished(pod)));
+    return pods.some((pod) => keepsClaim(pod, claim, { ignoreFinishedPods }));
   }
 
   #wait(namespace: string, key: string): void {

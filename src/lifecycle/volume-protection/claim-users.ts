@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { isPodFinished } from '../pods/pod-object.ts';
 
 interface Volume {
   readonly name?: string;
@@ -18,6 +19,15 @@ export function usesClaim(pod: Pod, claim: KubeObject): boolean {
   const { nodeName = '', volumes = [] } = pod.spec ?? {};
   if (nodeName === '') return false;
   return volumes.some((volume) => hasClaim(pod, volume, claim) && (volume.ephemeral === undefined || !isGone(pod)));
+}
+
+/** True if the pod keeps a terminating claim: it uses it, and has not finished where finished pods keep none (LIFE-155). */
+export function keepsClaim(
+  pod: Pod,
+  claim: KubeObject,
+  { ignoreFinishedPods }: { readonly ignoreFinishedPods: boolean },
+): boolean {
+  return usesClaim(pod, claim) && !(ignoreFinishedPods && isPodFinished(pod));
 }
 
 /** True if a volume of the pod, on a node or not, is the claim of its namespace (LIFE-156). */
