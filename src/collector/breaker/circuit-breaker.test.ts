@@ -19,6 +19,10 @@ function admit(uid: string, owners: readonly string[]): 'go' | 'held' | Trip {
   const admission = breaker.admit(uid, { uid, owners: owners.map(owner) }, now);
   return admission.admission === 'held' ? (admission.tripped ?? 'held') : 'go';
 }
+function causeOf(uid: string, owners: readonly string[]): string | undefined {
+  const admission = breaker.admit(uid, { uid, owners: owners.map(owner) }, now);
+  return admission.admission === 'go' ? admission.cause?.uid : undefined;
+}
 const several = (count: number, of: string): unknown[] =>
   Array.from({ length: count }, (_, i) => admit(`${of}-${i}`, [of]));
 
@@ -61,8 +65,20 @@ describe('the limit of a cause', () => {
   it('CAS-074 does not count what was not deleted in the end', () => {
     const admission = breaker.admit('x', { uid: 'x', owners: [owner('a')] }, now);
     if (admission.admission !== 'go') throw new Error('held');
-    breaker.takeBack(admission, now);
+    breaker.takeBack(admission, now, 'stays');
     expect(several(3, 'a')).toEqual(['go', 'go', 'go']);
+  });
+
+  it('CAS-074 takes an object that it did not delete for the cause itself, when somebody else deletes the object later', () => {
+    const refused = breaker.admit('x', { uid: 'x', owners: [owner('a')] }, now);
+    if (refused.admission !== 'go') throw new Error('held');
+    breaker.takeBack(refused, now, 'stays');
+    expect(causeOf('y', ['x'])).toBe('x');
+    const unknown = breaker.admit('z', { uid: 'z', owners: [owner('a')] }, now);
+    if (unknown.admission !== 'go') throw new Error('held');
+    // The DELETE may have been carried out, although its answer never came.
+    breaker.takeBack(unknown, now, 'may be gone');
+    expect(causeOf('w', ['z'])).toBe('a');
   });
 
   it('CAS-074 hands out what was held when somebody agrees to this trip, and to no other one', () => {

@@ -38,7 +38,7 @@ export interface Trip {
  * the trip.
  */
 export type Admission =
-  | { readonly admission: 'go'; readonly cause: Cause | undefined; readonly at: number }
+  | { readonly admission: 'go'; readonly uid: Uid; readonly cause: Cause | undefined; readonly at: number }
   | { readonly admission: 'held'; readonly tripped: Trip | undefined };
 
 type Held = Extract<Admission, { admission: 'held' }>;
@@ -127,11 +127,19 @@ export class CircuitBreaker<Key> {
       this.#causeOf.set(uid, cause);
       note(this.#causes.get(cause.uid), now);
     }
-    return { admission: 'go', cause, at: now };
+    return { admission: 'go', uid, cause, at: now };
   }
 
-  /** The admitted object was not deleted, so it does not count. */
-  takeBack({ cause, at }: Extract<Admission, { admission: 'go' }>, now: number): void {
+  /**
+   * The admitted object was not deleted, so it does not count. If it `stays`, it is no link to the cause any more: when somebody else deletes
+   * it later, it is the cause itself.
+   */
+  takeBack(
+    { uid, cause, at }: Extract<Admission, { admission: 'go' }>,
+    now: number,
+    object: 'stays' | 'may be gone',
+  ): void {
+    if (object === 'stays') this.#causeOf.delete(uid);
     for (const budget of [this.#overall, cause === undefined ? undefined : this.#causes.get(cause.uid)]) {
       if (budget?.state === 'counting') budget.count.takeBack(at, now);
     }

@@ -68,8 +68,9 @@ export class HeldDeletions {
     return admission;
   }
 
-  takeBack(admission: Extract<Admission, { admission: 'go' }>): void {
-    this.#breaker.takeBack(admission, this.#options.clock.monotonic());
+  /** See {@link CircuitBreaker.takeBack}. */
+  takeBack(admission: Extract<Admission, { admission: 'go' }>, object: 'stays' | 'may be gone'): void {
+    this.#breaker.takeBack(admission, this.#options.clock.monotonic(), object);
   }
 
   /** Another process may lead now, and counts for itself. This process counts from zero when it leads again. */

@@ -353,7 +353,9 @@ export class DeleteWorker {
       return { next: 'held', reason: 'deletionHeld' };
     }
     const answer = await deleteObject(this.#context, { target, policy, preconditions });
-    if (admission !== undefined && answer.answer !== 'accepted') breaker?.takeBack(admission);
+    if (admission !== undefined && answer.answer !== 'accepted') {
+      breaker?.takeBack(admission, isRefusal(answer.answer) ? 'stays' : 'may be gone');
+    }
     const next = afterDelete(action, answer.answer);
     if ('next' in next) return { ...next, refused: action, answer };
     if (answer.answer === 'accepted') {
@@ -463,3 +465,7 @@ export class DeleteWorker {
     return { next: 'requeue', reason };
   }
 }
+
+/** True for an answer that says that the server has not deleted the object. A failure may hide a DELETE that was carried out. */
+const isRefusal = (answer: VersionedAnswer['answer']): boolean =>
+  answer === 'conflict' || answer === 'outdated' || answer === 'invalid';
