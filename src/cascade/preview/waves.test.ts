@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { APPLY_ORDER, DELETE_AFTER, type OrderedRoot, wavesOf } from './waves.ts';
+import { APPLY_ORDER, DELETE_AFTER, type OrderedRoot } from './precedence.ts';
+import { wavesOf } from './waves.ts';
 
 function root(
   name: string,

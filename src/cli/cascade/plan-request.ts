@@ -3,7 +3,7 @@ import { grouped } from '../../base/collections/grouped.ts';
 import type { CascadePlan, CascadePolicy } from '../../cascade/documents/cascade-plan.ts';
 import { OrderCircleError } from '../../cascade/preview/order-plan.ts';
 import { previewCascade } from '../../cascade/preview/preview.ts';
-import { DELETE_AFTER } from '../../cascade/preview/waves.ts';
+import { DELETE_AFTER } from '../../cascade/preview/precedence.ts';
 import type { SimulationRequest } from '../../cascade/simulate/simulation.ts';
 import { findObjects } from '../../cascade/snapshot/find-objects.ts';
 import { readSnapshot } from '../../cascade/snapshot/read-snapshot.ts';
