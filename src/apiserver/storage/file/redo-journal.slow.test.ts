@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Logger, silentLogger } from '../../../base/logs/logger.ts';
 import type { Journal } from '../embedded/journal.ts';
 import { Change } from '../embedded/mvcc.ts';
-import { RedoLogs } from './redo-journal.ts';
+import { RedoJournal, RedoLogs } from './redo-journal.ts';
 import type { RedoTable } from './redo-journal.ts';
 import { REDO_LOG_BYTES, makeRedoLogs } from './redo-log.ts';
 import { RECORD_ALIGNMENT, STORE_ID_BYTES } from './redo-record.ts';
@@ -158,6 +158,37 @@ describe('the journal with redo logs', () => {
       table.records.map(({ sequence }) => String(sequence)),
     );
     await redo.close().catch(() => {});
+  });
+
+  it('law 3: leaves nothing of a record that found no room, whatever the next commit is', async () => {
+    for (const next of [100, 700_000]) {
+      let room = true;
+      const logOf = () => {
+        const buffer = Buffer.alloc(REDO_LOG_BYTES);
+        const disk = Buffer.alloc(REDO_LOG_BYTES);
+        const write = async (from: number, to: number): Promise<void> => {
+          buffer.copy(disk, from, from, to);
+          // All bytes were written, and then made durable in vain.
+          if (!room) throw noSpace();
+        };
+        return { buffer, disk, write };
+      };
+      const logs = [logOf(), logOf()] as const;
+      const journal = new RedoJournal({
+        logs: logs as never,
+        recovery: { pending: [[], []], current: 0, offset: 0, sequence: 0 },
+        id,
+        table: new SlowTable(),
+        compacted: 0,
+        logger: silentLogger,
+      });
+      await journal.commit({ changes: [put(1, 400_000)], forget: [] });
+      room = false;
+      await expect(journal.commit({ changes: [put(2, 400_000)], forget: [] })).rejects.toThrow(StoreFullError);
+      room = true;
+      await journal.commit({ changes: [put(2, next)], forget: [] });
+      for (const { buffer, disk } of logs) expect(disk.equals(buffer)).toBe(true);
+    }
   });
 
   it('law 3: takes a commit that no log can take out of the table, if it was not whole there', async () => {

@@ -120,8 +120,11 @@ export class RedoJournal implements Journal {
   #offset: number;
   #sequence: number;
   #compacted: Revision;
-  /** The space in the current log where a record was not written because it did not fit. */
-  #gap: { readonly start: number; readonly end: number } | undefined;
+  /**
+   * The range of the current log where a record found no room on the disk. Parts of it may be there, and the next record gets its number, so
+   * the range is overwritten before anything else is committed.
+   */
+  #remains: { readonly start: number; readonly end: number } | undefined;
   /** The transfer of the other log to the table: in progress or done. */
   #applying: Promise<void> | undefined;
   #failure: Error | undefined;
@@ -141,6 +144,7 @@ export class RedoJournal implements Journal {
   async commit(commit: JournalCommit): Promise<void> {
     // Throws at once, not only when the other log is full: commits acknowledged until then would reach the table only after a restart.
     if (this.#failure !== undefined) throw this.#failure;
+    await this.#overwriteRemains();
     const size = redoRecordSize(commit);
     if (size > REDO_LOG_BYTES) await this.#commitToTable(commit, size);
     else {
@@ -160,11 +164,9 @@ export class RedoJournal implements Journal {
     this.#write(log.buffer, start, commit);
     try {
       await log.write(start, end);
-      this.#gap = undefined;
     } catch (error) {
-      // The next record has the same number and may be shorter, so no part of this one may remain behind it.
       log.buffer.fill(0, start, end);
-      if (isOutOfSpace(error)) this.#gap = { start, end: Math.max(end, this.#gap?.end ?? 0) };
+      if (isOutOfSpace(error)) this.#remains = { start, end };
       throw this.#failed(error);
     }
   }
@@ -180,11 +182,15 @@ export class RedoJournal implements Journal {
   async makeRoom(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     await this.#applied();
-    const gap = this.#gap;
-    if (gap === undefined) return;
+    await this.#overwriteRemains();
+  }
+
+  async #overwriteRemains(): Promise<void> {
+    if (this.#remains === undefined) return;
+    const { start, end } = this.#remains;
     try {
-      await this.#logs[this.#current].write(gap.start, gap.end);
-      this.#gap = undefined;
+      await this.#logs[this.#current].write(start, end);
+      this.#remains = undefined;
     } catch (error) {
       throw this.#failed(error);
     }
