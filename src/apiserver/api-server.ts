@@ -38,6 +38,13 @@ import { AUDIT_PATH, AuditLog } from './filters/audit-log.ts';
 import { buildHandlerChain } from './filters/handler-chain.ts';
 import { defaultInFlightLimits, type InFlightLimits } from './filters/max-in-flight.ts';
 import type { JsonSchema } from './openapi/json-schema.ts';
+import {
+  emulatedVersions,
+  type EmulatedVersion,
+  type FeatureGate,
+  type Features,
+  featuresOf,
+} from './emulation/features.ts';
 import { EventExpiry } from './registry/event-expiry.ts';
 import { ResourceRegistry } from './registry/resource-registry.ts';
 import type { RegistryEnvironment } from './registry/resource-store.ts';
@@ -87,6 +94,10 @@ export interface ApiServerOptions {
   readonly serviceAccountTokens?: ServiceAccountTokens;
   /** The enabled built-in plug-ins; default: {@link defaultPluginNames}. */
   readonly admissionPlugins?: ReadonlySet<ImplementedPlugin>;
+  /** The version of kube-apiserver that the server behaves as (API-607). Default: the first of them, `1.36`. */
+  readonly emulatedVersion?: EmulatedVersion;
+  /** Features that are switched on (API-607). Default: none. */
+  readonly featureGates?: ReadonlySet<FeatureGate>;
   /** More plug-ins, which run after the built-in ones. */
   readonly admission?: readonly AdmissionPlugin[];
   /** Maximum numbers of concurrent requests. */
@@ -138,6 +149,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly handler: HttpHandler;
   readonly resources: ResourceRegistry;
   readonly #options: ApiServerOptions;
+  readonly #features: Features;
   readonly #environment: RegistryEnvironment;
   readonly #rbac: RbacAuthorizer | undefined;
   readonly #audit = new AuditLog();
@@ -166,6 +178,8 @@ class EmbeddedApiServer implements ApiServer {
   constructor(options: ApiServerOptions) {
     const { store, clock, random, logger, metrics } = options;
     this.#options = options;
+    this.#features = featuresOf(options.emulatedVersion ?? emulatedVersions[0], options.featureGates);
+    const features = this.#features;
     const afterTurn = new AfterTurn(clock);
     this.#watchCaches = new WatchCaches({ store, clock, afterTurn });
     this.#eventExpiry = new EventExpiry({ store, clock, logger });
@@ -213,6 +227,7 @@ class EmbeddedApiServer implements ApiServer {
             ...options,
             authorizer,
             webhooks: this.#webhooks,
+            features,
             lookup: {
               find: (group, version, resource) => this.resources.find(group, version, resource),
               resources: () => this.resources.resources(),
@@ -226,6 +241,7 @@ class EmbeddedApiServer implements ApiServer {
       ]),
       watchCaches: this.#watchCaches,
       updateTurns: new UpdateTurns(),
+      features,
     };
     const environment = this.#environment;
     this.resources = new ResourceRegistry(environment);
@@ -258,6 +274,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#resourceHandler = new ResourceHandler(
       this.resources,
       endpointTable({ reviewer: this.#reviewer(authorizer), token: tokenEndpoint(options.serviceAccountTokens) }),
+      features,
     );
     this.#health = new HealthHandler({
       live: [{ name: 'ping', check: () => undefined }, ...this.#hooks.map((name) => this.#hookCheck(name))],
@@ -427,7 +444,7 @@ class EmbeddedApiServer implements ApiServer {
     if (mounted !== undefined) return mounted.handler(request, context.user);
     if (path === '/' || path === '/index.html') return jsonDocument({ paths: rootPaths });
     if (path.startsWith('/api') || path.startsWith('/openapi/')) return this.#document(context);
-    return pageNotFound();
+    return pageNotFound(this.#features);
   }
 
   /** Discovery and OpenAPI, each loaded on first use. */
@@ -441,12 +458,12 @@ class EmbeddedApiServer implements ApiServer {
     const [, root, group = ''] = path.split('/');
     const origin = root === 'apis' ? this.resources.groupOrigin(group) : root === 'api' ? 'builtin' : undefined;
     if (origin === 'builtin' && (root === 'api' || group !== '')) throw newPathNotFound();
-    return pageNotFound();
+    return pageNotFound(this.#features);
   }
 
   #openId(path: typeof OPENID_CONFIGURATION | typeof OPENID_KEYS): HttpResponse {
     const { serviceAccountTokens, address } = this.#options;
-    if (serviceAccountTokens === undefined) return pageNotFound();
+    if (serviceAccountTokens === undefined) return pageNotFound(this.#features);
     const { host, port } = address?.() ?? { host: 'localhost', port: 6443 };
     return openIdDocument(path, serviceAccountTokens, `${host}:${port}`);
   }

@@ -27,9 +27,15 @@ export interface DeleteAnswer {
  */
 export function deleteAnswer(
   decision: DeleteDecision,
-  context: { readonly resource: ResourceInfo; readonly options: DeleteOptions; readonly stored?: KubeObject },
+  context: {
+    readonly resource: ResourceInfo;
+    readonly options: DeleteOptions;
+    readonly stored?: KubeObject;
+    /** The version of the removal, if the Status names it (API-607). */
+    readonly revision?: string | undefined;
+  },
 ): DeleteAnswer {
-  const { resource, options, stored } = context;
+  const { resource, options, stored, revision } = context;
   const code = deleteStatusCode(decision, options);
   if (decision.outcome === 'refuse') return { code, body: decision.error.status };
   if (decision.outcome !== 'remove') return { code, body: stored ?? decision.object };
@@ -38,7 +44,8 @@ export function deleteAnswer(
   }
   if (resource.deleteReturnsObject) return { code, body: decision.object };
   const { name = '', uid = '' } = decision.object.metadata ?? {};
-  return { code, body: successStatus({ name, group: resource.group, kind: resource.resource, uid }) };
+  const status = successStatus({ name, group: resource.group, kind: resource.resource, uid });
+  return { code, body: revision === undefined ? status : { ...status, metadata: { resourceVersion: revision } } };
 }
 
 /** Texts for the `Warning` header of a DELETE, single or of a collection (API-248). */

@@ -108,6 +108,7 @@ describe('deleteOptionsFromBody', () => {
       propagationPolicy: 'Background',
       preconditions: { uid: 'u' },
       dryRun: ['All'],
+      ignoreStoreReadErrorWithClusterBreakingPotential: true,
     });
     expect(deleteOptionsFromBody({})).toEqual({});
     expect(deleteOptionsFromBody({ preconditions: { uid: '' } })).toEqual({ preconditions: { uid: '' } });

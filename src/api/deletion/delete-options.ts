@@ -1,3 +1,4 @@
+import { append } from '../../base/collections/append.ts';
 import type { Int64 } from '../../base/json/exact-json.ts';
 import { foundName, foundNumber } from '../schema/decoding/decode-problem.ts';
 import type { FieldError } from '../field-error.ts';
@@ -20,7 +21,12 @@ export interface DeleteOptions {
   preconditions?: { uid?: string; resourceVersion?: string };
   /** `['All']`: the server answers, but changes nothing. */
   dryRun?: string[];
+  /** Deletes an object that cannot be read, whatever finalizers it has. */
+  ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
 }
+
+/** The option's name in queries, bodies and errors. */
+const UNREADABLE = 'ignoreStoreReadErrorWithClusterBreakingPotential';
 
 const POLICIES: readonly PropagationPolicy[] = ['Foreground', 'Background', 'Orphan'];
 
@@ -43,8 +49,28 @@ export function validateDeleteOptions(options: DeleteOptions): StatusError | und
   if (dryRun !== undefined && dryRun.some((value) => value !== 'All')) {
     errors.push(fieldNotSupported('dryRun', dryRun, ['All']));
   }
+  if (options[UNREADABLE] === true) append(errors, besideUnreadable(options));
   if (errors.length === 0) return undefined;
-  return newInvalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+  return newInvalid(optionsKind, '', errors);
+}
+
+const optionsKind = { group: 'meta.k8s.io', kind: 'DeleteOptions' };
+
+/** An object that cannot be read has no dependents, grace or version that another option could concern. */
+function besideUnreadable(options: DeleteOptions): readonly FieldError[] {
+  const others = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions'] as const;
+  return others
+    .filter((other) => options[other] !== undefined)
+    .map((other) => fieldInvalid(UNREADABLE, true, `cannot be set together with .${other}`));
+}
+
+/** The 422 of {@link DeleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential} where it cannot be used. */
+export function unreadableRefused(why: 'collection' | 'readable'): StatusError {
+  const text =
+    why === 'collection'
+      ? 'is not allowed with DELETECOLLECTION, try again after removing the option'
+      : 'is exclusively used to delete corrupt object(s), try again by removing this option';
+  return newInvalid(optionsKind, '', [fieldInvalid(UNREADABLE, true, text)]);
 }
 
 /**
@@ -63,6 +89,8 @@ export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
   if (policy !== null) options.propagationPolicy = policy;
   const dryRun = query.getAll('dryRun');
   if (dryRun.length > 0) options.dryRun = dryRun;
+  const unreadable = query.get(UNREADABLE);
+  if (unreadable !== null) options[UNREADABLE] = unreadable.toLowerCase() !== 'false' && unreadable !== '0';
   const uid = query.get('uid');
   const resourceVersion = query.get('resourceVersion');
   if (uid || resourceVersion) {
@@ -102,6 +130,8 @@ export function deleteOptionsFromBody(body: unknown): DeleteOptions {
   if (policy !== undefined) options.propagationPolicy = policy;
   const orphan = read(source, 'orphanDependents', 'bool');
   if (orphan !== undefined) options.orphanDependents = orphan;
+  const unreadable = read(source, UNREADABLE, 'bool');
+  if (unreadable !== undefined) options[UNREADABLE] = unreadable;
   const preconditions = read(source, 'preconditions', 'object');
   if (preconditions !== undefined) {
     const uid = read(preconditions, 'uid', 'string', 'preconditions.');

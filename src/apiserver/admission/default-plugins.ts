@@ -4,6 +4,7 @@ import type { Logger } from '../../base/logs/logger.ts';
 import type { Metrics } from '../../base/metrics/metrics.ts';
 import type { Random } from '../../base/random/random.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
+import type { Features } from '../emulation/features.ts';
 import type { ResourceLookup } from '../registry/resource-store.ts';
 import type { Store } from '../storage/interface.ts';
 import type { AdmissionPlugin } from './chain/admission-chain.ts';
@@ -46,6 +47,7 @@ export interface PluginEnvironment {
   readonly metrics: Metrics;
   readonly authorizer: Authorizer;
   readonly webhooks: WebhookClient;
+  readonly features: Features;
   /** The other resources of the server, for plug-ins that read another version. */
   readonly lookup: ResourceLookup;
   /** The resources that are served at the moment of the call. */
@@ -54,7 +56,11 @@ export interface PluginEnvironment {
 
 /** The plug-ins of this server, in the order of API-340. A new plug-in is a new row. */
 const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvironment) => AdmissionPlugin])[] = [
-  ['NamespaceLifecycle', ({ store }) => new NamespaceLifecycle(store)],
+  [
+    'NamespaceLifecycle',
+    ({ store, features }) =>
+      new NamespaceLifecycle(store, features.updatesWithoutNamespace ? 'always' : 'with namespace'),
+  ],
   ['LimitRanger', (environment) => new LimitRanger(environment)],
   ['ServiceAccount', (environment) => new ServiceAccount(environment)],
   ['Priority', (environment) => new PodPriority(environment)],

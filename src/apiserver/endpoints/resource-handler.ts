@@ -10,6 +10,7 @@ import {
 } from '../../api/status-error.ts';
 import { Lru } from '../../base/collections/lru.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
+import type { Features } from '../emulation/features.ts';
 import type { ResourceRegistry } from '../registry/resource-registry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { parseIncludeObject } from './response/include-object.ts';
@@ -46,20 +47,22 @@ const REMEMBERED_ACCEPTS = 512;
 export class ResourceHandler {
   readonly #registry: ResourceRegistry;
   readonly #endpoints: EndpointTable;
+  readonly #features: Features;
   readonly #negotiations = new Lru<string, Negotiation>({ capacity: REMEMBERED_ACCEPTS });
 
-  constructor(registry: ResourceRegistry, endpoints: EndpointTable) {
+  constructor(registry: ResourceRegistry, endpoints: EndpointTable, features: Features) {
     this.#registry = registry;
     this.#endpoints = endpoints;
+    this.#features = features;
   }
 
   /** Rejects with a StatusError for an invalid request. */
   handle(context: RequestContext, request: ResourceRequestInfo): Promise<HttpResponse> | HttpResponse {
     const origin = this.#registry.groupOrigin(request.group);
-    if (origin === undefined) return pageNotFound();
+    if (origin === undefined) return pageNotFound(this.#features);
     const resource = this.#registry.find(request.group, request.version, request.resource);
     if (resource === undefined) {
-      if (origin === 'custom') return pageNotFound();
+      if (origin === 'custom') return pageNotFound(this.#features);
       throw newPathNotFound();
     }
     const { info, strategy } = resource;
@@ -72,11 +75,11 @@ export class ResourceHandler {
     }
     const namespace = this.#namespaceOf(resource, request);
     if (namespace === 'misplaced') {
-      if (origin === 'custom') return pageNotFound();
+      if (origin === 'custom') return pageNotFound(this.#features);
       throw newPathNotFound();
     }
     const endpoint = this.#endpointFor(resource, request, { subresource, method: context.request.method });
-    const target = representableOf(request, info);
+    const target = representableOf(request, info, this.#features);
     const representation = this.#represent(context, target);
     const scope = { context, request, resource, info, subresource, namespace, name: request.name, representation };
     // This comes before any write, so that a refused request changes nothing.
@@ -109,7 +112,7 @@ export class ResourceHandler {
     if (!verbs.includes(verb)) throw unsupported();
     const crossNamespace = info.namespaced && namespace === '';
     if (crossNamespace && verb !== 'list' && verb !== 'watch') {
-      if (custom && verb === 'create') return async () => pageNotFound();
+      if (custom && verb === 'create') return async () => pageNotFound(this.#features);
       throw unsupported();
     }
     // The path of an object has a name, that of a collection has none. Only custom resources are created with a name in the path (API-005),
@@ -136,9 +139,13 @@ export class ResourceHandler {
   }
 }
 
-function representableOf(request: ResourceRequestInfo, info: ResourceInfo): Representable {
+function representableOf(
+  request: ResourceRequestInfo,
+  info: ResourceInfo,
+  { managersDropped }: Features,
+): Representable {
   const { verb } = request;
   const shape = verb === 'watch' ? 'watch' : verb === 'list' || verb === 'deletecollection' ? 'list' : 'object';
   const review = info.verbs.length === 1 && info.verbs[0] === 'create';
-  return { shape, custom: info.typeName === undefined, hasMetadata: !review };
+  return { shape, custom: info.typeName === undefined, hasMetadata: !review, managersDropped };
 }

@@ -1,11 +1,12 @@
 import { decideDelete } from '../../api/deletion/before-delete.ts';
 import type { DeleteDecision } from '../../api/deletion/delete-decision.ts';
-import { type DeleteOptions, isDryRun } from '../../api/deletion/delete-options.ts';
+import { type DeleteOptions, isDryRun, unreadableRefused } from '../../api/deletion/delete-options.ts';
 import { graceRuleOf } from '../../api/deletion/pod-grace.ts';
 import { impliedPreconditions } from '../../api/deletion/preconditions.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
-import { newNotFound, newServerTimeout } from '../../api/status-error.ts';
+import { newConflict, newNotFound, newServerTimeout } from '../../api/status-error.ts';
 import type { KeyValue } from '../storage/interface.ts';
+import { StoredObject } from '../storage/stored-object.ts';
 import { admissionAttributes, type AdmittedWrite } from './admission-attributes.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { ServedObject } from './object/served-object.ts';
@@ -129,4 +130,29 @@ function done(decision: Decision, object: KubeObject): Step {
 
 function withVersion(object: KubeObject, revision: number): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+}
+
+/**
+ * Removes an object whose stored bytes are no object, without admission and whatever finalizers it may have (API-607). Throws a 422 if the
+ * object can be read.
+ */
+export async function deleteUnreadable(
+  resource: ResourceStore,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<void> {
+  const { store } = resource.environment;
+  const { kv } = await store.get(resource.key(namespace, name));
+  if (kv === undefined) throw newNotFound(resource.info, name);
+  if (isReadable(kv)) throw unreadableRefused('readable');
+  const removal = await store.delete(kv.key, kv.modRevision);
+  if (!removal.succeeded) throw newConflict(resource.info, name, 'the object was changed by another request');
+}
+
+function isReadable(kv: KeyValue): boolean {
+  try {
+    const { metadata } = new StoredObject(kv).object();
+    return metadata?.name !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -25,6 +25,8 @@ export interface ListPage {
   readonly continueToken?: string;
   /** Only without a selector (API-096). */
   readonly remainingItemCount?: number;
+  /** The shards that the list was restricted to. */
+  readonly shards?: string | undefined;
 }
 
 /** Maximum number of objects that a list with a selector examines in one turn of the event loop. */

@@ -10,6 +10,7 @@ import type { KeyValue, Store, WriteOptions } from '../storage/interface.ts';
 import { encodeStored, StoredObject } from '../storage/stored-object.ts';
 import type { WatchCache } from '../storage/cache/watch-cache.ts';
 import { TIME_TO_LIVE_MS } from './event-expiry.ts';
+import type { Features } from '../emulation/features.ts';
 import type { UpdateTurns } from './update-turns.ts';
 import type { WatchCaches } from './watch-caches.ts';
 import { listPrefix, objectKey, resourcePrefix } from '../storage/storage-keys.ts';
@@ -38,6 +39,7 @@ export interface RegistryEnvironment {
   readonly admission: AdmissionChain;
   readonly watchCaches: WatchCaches;
   readonly updateTurns: UpdateTurns;
+  readonly features: Features;
 }
 
 export interface ResourceStoreOptions {

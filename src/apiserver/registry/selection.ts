@@ -1,5 +1,6 @@
 import type { ResourceInfo } from '../../api/kinds/resource-info.ts';
 import { type FieldSelector, parseFieldSelector } from '../../api/selectors/field-selector.ts';
+import type { ShardSelector } from '../../api/selectors/shard-selector.ts';
 import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { LabelTextMatcher } from '../../api/selectors/label-text-matcher.ts';
 import { type LabelSignature, NO_LABELS, requiredSignature } from '../../api/selectors/label-signature.ts';
@@ -16,6 +17,8 @@ import type { ServedObject } from './object/served-object.ts';
 export interface Selectors {
   readonly labelSelector: string;
   readonly fieldSelector: string;
+  /** Absent also while the feature is off. */
+  readonly shards?: ShardSelector | undefined;
 }
 
 /** A resource to select from, with the selectable fields of a custom one's definition. */
@@ -33,6 +36,7 @@ export class Selection {
   readonly text: string;
   /** The label bits that every matching object has. */
   readonly signature: LabelSignature;
+  readonly shards: ShardSelector | undefined;
   readonly #labels: LabelSelector | undefined;
   readonly #labelText: LabelTextMatcher | undefined;
   readonly #fields: FieldSelector | undefined;
@@ -46,7 +50,8 @@ export class Selection {
     this.#labels = labels?.empty === true ? undefined : labels;
     this.#labelText = this.#labels === undefined ? undefined : new LabelTextMatcher(this.#labels);
     this.signature = labels === undefined ? NO_LABELS : requiredSignature(labels);
-    this.text = JSON.stringify([selectors.labelSelector, selectors.fieldSelector]);
+    this.shards = selectors.shards;
+    this.text = JSON.stringify([selectors.labelSelector, selectors.fieldSelector, this.shards?.text]);
     const fields = selectors.fieldSelector === '' ? undefined : parseFieldSelector(selectors.fieldSelector);
     this.#fields = fields?.empty === true ? undefined : fields;
     this.#looksInside = fields?.requirements.some(({ field }) => !field.startsWith('metadata.')) === true;
@@ -69,7 +74,7 @@ export class Selection {
 
   /** True without a selector: every object of the namespace matches. */
   get everything(): boolean {
-    return this.#labels === undefined && this.#fields === undefined;
+    return this.#labels === undefined && this.#fields === undefined && this.shards === undefined;
   }
 
   /** Compares labels first, because they are cheapest to read. */
@@ -88,6 +93,7 @@ export class Selection {
 
   /** The part of {@link matches} that does not concern labels. */
   matchesFields(candidate: Pick<ServedObject, 'object' | 'metadata'>): boolean {
+    if (this.shards?.matches(candidate.metadata()) === false) return false;
     if (this.#fields === undefined) return true;
     const object = this.#looksInside ? candidate.object() : { metadata: candidate.metadata() };
     return matchesFields(this.#fields, this.#selectable, object);

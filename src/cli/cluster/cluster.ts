@@ -21,6 +21,7 @@ import {
 } from '../../apiserver/authentication/token-authenticator.ts';
 import { x509Authenticator } from '../../apiserver/authentication/x509-authenticator.ts';
 import type { AuthorizationMode } from '../../apiserver/authorization/authorization-mode.ts';
+import type { EmulatedVersion, FeatureGate } from '../../apiserver/emulation/features.ts';
 import type { ServiceRange } from '../../apiserver/registry/strategies/services/service-range.ts';
 import { type HttpServer, serve } from '../../apiserver/serving/http-server.ts';
 import type { Store } from '../../apiserver/storage/interface.ts';
@@ -74,6 +75,10 @@ export interface ClusterOptions {
   /** Maximum number of deletions of the collector within a minute (CAS-074). No limit unless given. */
   readonly deletionLimits?: DeletionLimits | undefined;
   readonly authorizationMode: AuthorizationMode;
+  /** The version of kube-apiserver that the server behaves as (API-607); default: the version whose API it serves. */
+  readonly emulatedVersion?: EmulatedVersion;
+  /** Features that are switched on. */
+  readonly featureGates?: ReadonlySet<FeatureGate>;
   readonly admissionPlugins: PluginFlags;
   /** True if objects with the protecting annotation cannot be deleted (CAS-070). Default: off. */
   readonly guard?: 'on' | 'off';
@@ -193,9 +198,11 @@ export class Cluster {
         random,
         logger: logger.child({ component: 'apiserver' }),
         metrics,
-        version: serverVersion(),
+        version: serverVersion(options.emulatedVersion),
         authenticator: unionAuthenticator([x509Authenticator, tokenAuthenticator(tokens)]),
         authorizationMode: options.authorizationMode,
+        ...(options.emulatedVersion === undefined ? {} : { emulatedVersion: options.emulatedVersion }),
+        ...(options.featureGates === undefined ? {} : { featureGates: options.featureGates }),
         // Creates the roles in every mode of authorization, because manifests refer to them.
         bootstrapPolicy: 'made',
         localApiServices: 'listed',

@@ -1,3 +1,4 @@
+import { emulatedVersions } from '../../apiserver/emulation/features.ts';
 import { lifecycleOptions } from '../flags/lifecycle-options.ts';
 import { logFormatOption, logLevelOption } from '../flags/logging-options.ts';
 import type { UpFlags } from './up.ts';
@@ -157,6 +158,21 @@ export const upOptions: readonly UpOption[] = [
     description: 'AlwaysAllow: every authenticated user may do everything. RBAC: roles and bindings decide',
     choices: ['AlwaysAllow', 'AlwaysDeny', 'RBAC'],
     default: 'AlwaysAllow',
+  },
+  {
+    key: 'emulateVersion',
+    group: 'Serving:',
+    flags: '--emulate-version <VERSION>',
+    description: 'version of kube-apiserver to behave as',
+    choices: [...emulatedVersions],
+    default: emulatedVersions[0],
+  },
+  {
+    key: 'featureGates',
+    group: 'Serving:',
+    flags: '--feature-gates <LIST>',
+    description: 'alpha features to switch on: NAME=true (repeat, or separate by commas)',
+    repeatable: true,
   },
   {
     key: 'webhookService',

@@ -5,6 +5,7 @@ import { systemRandom } from '../../base/random/random.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import { type PluginFlags, pluginFlagProblems } from '../../apiserver/admission/plugin-selection.ts';
 import type { AuthorizationMode } from '../../apiserver/authorization/authorization-mode.ts';
+import { type EmulatedVersion, type FeatureGate, parseFeatureGates } from '../../apiserver/emulation/features.ts';
 import { Cluster, type ClusterOptions } from '../cluster/cluster.ts';
 import type { GuardBudget } from '../../cascade/guard/budget.ts';
 import { CommandError, endWithError, systemReason } from '../process/command-error.ts';
@@ -35,6 +36,8 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
   readonly writeKubeconfig?: string;
   readonly controllers?: readonly string[];
   readonly authorizationMode: AuthorizationMode;
+  readonly emulateVersion: EmulatedVersion;
+  readonly featureGates?: readonly string[];
   readonly enableAdmissionPlugins?: readonly string[];
   readonly disableAdmissionPlugins?: readonly string[];
   readonly webhookService?: readonly string[];
@@ -80,6 +83,7 @@ async function serve(flags: UpFlags, terminal: Terminal): Promise<number> {
   const recording = recordingOf(flags);
   const serviceHosts = webhookServicesOf(flags.webhookService);
   const lifecycle = lifecycleSettingsOf(flags);
+  const featureGates = featureGatesOf(flags);
   const alsoReachedBy = servingNames(flags.tlsSan ?? []);
   const shared = await sharedStore(flags);
   const manifests = await readManifests(flags.filename ?? []);
@@ -104,6 +108,8 @@ async function serve(flags: UpFlags, terminal: Terminal): Promise<number> {
     selfCheckPeriodMs,
     deletionLimits,
     authorizationMode: flags.authorizationMode,
+    emulatedVersion: flags.emulateVersion,
+    featureGates,
     admissionPlugins: admissionPlugins(flags),
     guard: flags.guard === true ? 'on' : 'off',
     guardBudgets,
@@ -153,6 +159,12 @@ function recordingOf({ record, recordNoSecrets }: UpFlags): ClusterOptions['reco
   if (record === true) return { secrets: recordNoSecrets === true ? 'omitted' : 'encrypted' };
   if (recordNoSecrets !== true) return undefined;
   throw new CommandError('--record-no-secrets does nothing without --record', 'Give both, or neither.');
+}
+
+function featureGatesOf({ emulateVersion, featureGates = [] }: UpFlags): ReadonlySet<FeatureGate> {
+  const gates = parseFeatureGates(featureGates.join(','), emulateVersion);
+  if (typeof gates !== 'string') return gates;
+  throw new CommandError(`invalid --feature-gates: ${gates}`, 'The gates are listed in docs/up.md.');
 }
 
 /** The names of `--tls-san` that a certificate can contain. */

@@ -19,6 +19,7 @@ export interface ListMeta {
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
+  readonly shardInfo?: { readonly selector: string };
 }
 
 /** Writing is synchronous and never re-enters, so one buffer serves all. */
@@ -220,6 +221,11 @@ function writePartialObjectMetadata(meta: ObjectMeta): void {
 
 function writeListMeta(list: ListMeta): void {
   const before = writer.size;
+  if (list.shardInfo !== undefined) {
+    const shards = writer.size;
+    writer.string(1, list.shardInfo.selector);
+    writer.delimit(5, shards);
+  }
   writeInteger(4, list.remainingItemCount);
   writer.string(3, list.continue ?? '');
   writer.string(2, list.resourceVersion ?? '');

@@ -21,6 +21,8 @@ export interface Representation {
   readonly mediaType: MediaType;
   readonly pretty: boolean;
   readonly transform?: Transform;
+  /** True if the client leaves out `metadata.managedFields` (API-607). */
+  readonly dropsManagers?: true;
 }
 
 /** The facts about the result on which clauses depend. */
@@ -30,6 +32,8 @@ export interface Representable {
   readonly custom: boolean;
   /** Review kinds have no metadata, so neither Table nor PartialObjectMetadata (API-434). */
   readonly hasMetadata: boolean;
+  /** True if the server takes `drop=metadata.managedFields`. */
+  readonly managersDropped?: boolean;
 }
 
 export type Negotiation =
@@ -112,7 +116,18 @@ function meet(clause: Clause, mediaType: MediaType, target: Representable): Repr
   if (target.shape === 'watch' && mediaType === YAML_TYPE) return undefined;
   if (target.custom && mediaType === PROTOBUF_TYPE && transform === undefined) return undefined;
   const pretty = clause.parameters.get('pretty') === '1';
-  return transform === undefined ? { mediaType, pretty } : { mediaType, pretty, transform };
+  const drops = target.managersDropped === true && dropped(clause).includes('metadata.managedFields');
+  return {
+    mediaType,
+    pretty,
+    ...(transform === undefined ? {} : { transform }),
+    ...(drops ? { dropsManagers: true } : {}),
+  };
+}
+
+/** The fields of `drop=a+b`; unknown ones have no effect. */
+function dropped({ parameters }: Clause): readonly string[] {
+  return parameters.get('drop')?.split('+') ?? [];
 }
 
 /** Clauses by descending quality, in their order if equal. Clauses of quality 0 are refusals and are dropped. */

@@ -9,6 +9,7 @@ import { queryBoolean } from './request-info.ts';
 export interface ListOptions {
   readonly labelSelector: string;
   readonly fieldSelector: string;
+  readonly shardSelector: string;
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string;
   /** 0 means no limit. */
@@ -25,6 +26,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   return {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
+    shardSelector: query.get('shardSelector') ?? '',
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
     limit: queryInteger(query, 'limit') ?? 0,

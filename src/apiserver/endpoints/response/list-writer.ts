@@ -9,6 +9,7 @@ import { answer, formatObject } from '../negotiation/body-format.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import { JSON_TYPE, PROTOBUF_TYPE } from '../negotiation/negotiation.ts';
 import { refuseMismatch } from './object-writer.ts';
+import { withoutManagersEach } from './without-managers.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import { tableFor, type TableRows, tableRows } from './table-answer.ts';
@@ -17,6 +18,7 @@ export interface ListMeta {
   resourceVersion: string;
   continue?: string;
   remainingItemCount?: number;
+  shardInfo?: { selector: string };
 }
 
 function listMeta(page: Omit<ListPage, 'items'>): ListMeta {
@@ -24,6 +26,7 @@ function listMeta(page: Omit<ListPage, 'items'>): ListMeta {
     resourceVersion: String(page.revision),
     ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),
     ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
+    ...(page.shards === undefined ? {} : { shardInfo: { selector: page.shards } }),
   };
 }
 
@@ -33,7 +36,8 @@ export async function writeList(scope: ResourceScope, listed: ListPage): Promise
   const { mediaType, transform, pretty } = representation;
   const asMetadata = transform !== undefined && transform.kind !== 'Table';
   const shown = resource.shown(listed.items);
-  const page = { ...listed, items: await (asMetadata ? shown.catch(refuseUnconverted) : shown) };
+  const items = await (asMetadata ? shown.catch(refuseUnconverted) : shown);
+  const page = { ...listed, items: representation.dropsManagers === true ? withoutManagersEach(items) : items };
   const metadata = listMeta(page);
   if (transform !== undefined) {
     refuseMismatch(scope, 'list');
@@ -56,9 +60,9 @@ export async function writeList(scope: ResourceScope, listed: ListPage): Promise
     const encoding = typedEncoding(info.typeName, head);
     return answer(200, mediaType, await protobufList({ items: page.items, metadata, clock, encoding }));
   }
-  const items: KubeObject[] = [];
-  for (const item of page.items) items.push(typed ? withoutType(item.object()) : item.object());
-  return answer(200, mediaType, await formatObject({ ...head, items } as KubeObject, representation));
+  const objects: KubeObject[] = [];
+  for (const item of page.items) objects.push(typed ? withoutType(item.object()) : item.object());
+  return answer(200, mediaType, await formatObject({ ...head, items: objects } as KubeObject, representation));
 }
 
 /** kube-apiserver lists metadata from a cache, which does not become ready while the webhook fails. */

@@ -5,14 +5,16 @@ import { answer, formatObject } from '../negotiation/body-format.ts';
 import { JSON_TYPE, PROTOBUF_TYPE, transformMismatch } from '../negotiation/negotiation.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
+import { withoutManagers } from './without-managers.ts';
 import { tableFor } from './table-answer.ts';
 
 /** One object in the negotiated representation; stored bytes are sent unchanged (API-020..026). */
-export async function writeObject(scope: ResourceScope, status: number, object: ServedObject): Promise<HttpResponse> {
+export async function writeObject(scope: ResourceScope, status: number, written: ServedObject): Promise<HttpResponse> {
   const { representation } = scope;
   const { mediaType, transform, pretty } = representation;
   // Metadata also requires that the object can be converted to the requested version (API-464).
-  await scope.resource.shown([object]);
+  await scope.resource.shown([written]);
+  const object = representation.dropsManagers === true ? withoutManagers(written) : written;
   if (transform === undefined) {
     const asStored = mediaType === JSON_TYPE && !pretty;
     const body = asStored ? object.json() : await formatObject(object.object(), representation);

@@ -35,6 +35,7 @@ export interface TableMeta {
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
+  readonly shardInfo?: { readonly selector: string };
 }
 
 /** Converts objects of one kind to rows. `row` leaves out the object; {@link tableOf} adds the part of it that the client requests. */
@@ -136,6 +137,7 @@ function metaOfList(list: TableMeta): TableMeta {
     ...(list.resourceVersion === undefined ? {} : { resourceVersion: list.resourceVersion }),
     ...(list.continue === undefined || list.continue === '' ? {} : { continue: list.continue }),
     ...(list.remainingItemCount === undefined ? {} : { remainingItemCount: list.remainingItemCount }),
+    ...(list.shardInfo === undefined ? {} : { shardInfo: list.shardInfo }),
   };
 }
 

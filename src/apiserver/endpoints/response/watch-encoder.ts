@@ -6,10 +6,10 @@ import {
 import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject, ObjectMeta } from '../../../api/meta/object-meta.ts';
 import type { Status } from '../../../api/status-error.ts';
-import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { ServedObject } from '../../registry/object/served-object.ts';
 import type { CacheEvent, EventBatch } from '../../storage/cache/cache-event.ts';
 import { PROTOBUF_TYPE } from '../negotiation/negotiation.ts';
+import { withoutManagers } from './without-managers.ts';
 import { partialObjectMetadata } from './partial-metadata.ts';
 import type { ResourceScope } from '../request/resource-scope.ts';
 import { watchTablesFor } from './table-answer.ts';
@@ -36,13 +36,24 @@ export async function watchEncoder(scope: ResourceScope): Promise<WatchEncoder> 
 
 type EncodeEvent = (event: CacheEvent) => Uint8Array;
 
-/** `name` is the key of the bytes: watchers with the same key share them. */
-function sharing(name: string, encode: EncodeEvent): Pick<WatchEncoder, 'shared' | 'batch' | 'event'> {
+/** `key` is the key of the bytes: watchers with the same key share them. */
+function sharing(
+  { representation }: ResourceScope,
+  key: string,
+  encode: EncodeEvent,
+): Pick<WatchEncoder, 'shared' | 'batch' | 'event'> {
+  const name = representation.dropsManagers === true ? `${key} without managers` : key;
   return { shared: name, batch: (batch) => batch.frame(name, encode), event: (event) => event.frame(name, encode) };
 }
 
-function servedOf(resource: ResourceStore): (event: CacheEvent) => ServedObject {
+function servedOf({ resource, representation }: ResourceScope): (event: CacheEvent) => ServedObject {
+  if (representation.dropsManagers === true) return ({ current }) => withoutManagers(resource.serve(current));
   return ({ current }) => resource.serve(current);
+}
+
+/** True if an event's stored bytes are what the client gets. */
+function sendsStoredBytes({ resource, representation }: ResourceScope): boolean {
+  return resource.servesStoredBytes && representation.dropsManagers !== true;
 }
 
 /**
@@ -59,8 +70,8 @@ interface Form {
 }
 
 function jsonEncoder(scope: ResourceScope, { representation, version }: Form): WatchEncoder {
-  const { resource, info } = scope;
-  const served = servedOf(resource);
+  const { info } = scope;
+  const served = servedOf(scope);
   const type = { kind: info.kind, apiVersion: apiVersionOf(info) };
   const tail = {
     bookmark: (metadata: ObjectMeta) => jsonFrame('BOOKMARK', JSON.stringify({ ...bookmarkType, metadata })),
@@ -71,13 +82,13 @@ function jsonEncoder(scope: ResourceScope, { representation, version }: Form): W
   if (representation === 'metadata') {
     const encode: EncodeEvent = (event) =>
       jsonFrame(event.type, stringifyExactJson(partialObjectMetadata(served(event), version)));
-    return { ...sharing(`json ${metadataName(scope)} ${version}`, encode), ...tail };
+    return { ...sharing(scope, `json ${metadataName(scope)} ${version}`, encode), ...tail };
   }
-  if (resource.servesStoredBytes) {
+  if (sendsStoredBytes(scope)) {
     return { shared: 'json', batch: (batch) => batch.frame('json'), event: (event) => event.frame('json'), ...tail };
   }
   const encode: EncodeEvent = (event) => jsonFrame(event.type, stringifyExactJson(served(event).object()));
-  return { ...sharing(`json ${type.apiVersion}`, encode), ...tail };
+  return { ...sharing(scope, `json ${type.apiVersion}`, encode), ...tail };
 }
 
 function jsonFrame(type: string, object: string): Uint8Array {
@@ -85,20 +96,20 @@ function jsonFrame(type: string, object: string): Uint8Array {
 }
 
 async function protobufEncoder(scope: ResourceScope, { representation, version }: Form): Promise<WatchEncoder> {
-  const { resource, info } = scope;
+  const { info } = scope;
   const { encodeProtobuf } = await import('../../../api/codec/protobuf/protobuf.ts');
   const type = { kind: info.kind, apiVersion: apiVersionOf(info) };
   const error = (status: Status): Uint8Array =>
     encodeWatchFrame('ERROR', encodeProtobuf(status as unknown as KubeObject));
-  const served = servedOf(resource);
+  const served = servedOf(scope);
   if (representation === 'metadata' && version === 'v1') {
-    const frames: Pick<WatchEncoder, 'shared' | 'batch' | 'event'> = resource.servesStoredBytes
+    const frames: Pick<WatchEncoder, 'shared' | 'batch' | 'event'> = sendsStoredBytes(scope)
       ? {
           shared: 'metadata+protobuf',
           batch: (batch) => batch.frame('metadata+protobuf'),
           event: (event) => event.frame('metadata+protobuf'),
         }
-      : sharing(`protobuf ${metadataName(scope)} ${version}`, (event) =>
+      : sharing(scope, `protobuf ${metadataName(scope)} ${version}`, (event) =>
           encodeWatchFrame(event.type, served(event).metadataEnvelope()),
         );
     return {
@@ -110,7 +121,7 @@ async function protobufEncoder(scope: ResourceScope, { representation, version }
   if (representation === 'metadata') {
     const reduced = { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}` };
     return {
-      ...sharing(`protobuf ${metadataName(scope)} ${version}`, (event) =>
+      ...sharing(scope, `protobuf ${metadataName(scope)} ${version}`, (event) =>
         encodeWatchFrame(event.type, encodeProtobuf(partialObjectMetadata(served(event), version))),
       ),
       bookmark: (metadata) => encodeWatchFrame('BOOKMARK', encodeProtobuf({ ...reduced, metadata })),
@@ -118,7 +129,7 @@ async function protobufEncoder(scope: ResourceScope, { representation, version }
     };
   }
   return {
-    ...sharing(`protobuf ${type.apiVersion}`, (event) =>
+    ...sharing(scope, `protobuf ${type.apiVersion}`, (event) =>
       encodeWatchFrame(event.type, encodeProtobuf(served(event).object())),
     ),
     bookmark: (metadata) => encodeWatchFrame('BOOKMARK', encodeProtobuf({ ...type, metadata })),
@@ -131,7 +142,7 @@ async function tableEncoder(scope: ResourceScope): Promise<WatchEncoder> {
   const { resource, info } = scope;
   const { clock } = resource.environment;
   const tables = await watchTablesFor(scope);
-  const served = servedOf(resource);
+  const served = servedOf(scope);
   const frame = (type: string, object: KubeObject): Uint8Array =>
     jsonFrame(type, stringifyExactJson(tables.next(object, clock.now())));
   const event: EncodeEvent = (changed) => frame(changed.type, served(changed).object());

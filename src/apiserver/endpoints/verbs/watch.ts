@@ -4,7 +4,8 @@ import { newBadRequest, newExpired, newTooLargeResourceVersion, StatusError } fr
 import type { HttpRequest, HttpResponse } from '../../../base/http-message.ts';
 import type { Random } from '../../../base/random/random.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
-import { Selection } from '../../registry/selection.ts';
+import type { Selection } from '../../registry/selection.ts';
+import { selectionOf } from './selection-of.ts';
 import { EventBatch, CacheEvent } from '../../storage/cache/cache-event.ts';
 import type { CacheWatch, WatchStep } from '../../storage/cache/cache-watch.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../../storage/interface.ts';
@@ -29,14 +30,14 @@ const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 
 /** A watch of a collection or, by the deprecated prefix, of one object. */
 export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
-  const { resource, context, namespace, name } = scope;
+  const { resource, context, name } = scope;
   const { random, clock } = resource.environment;
   refuseWebSocket(context.header('upgrade'));
   const options = ofName(name, parseListOptions(context.query));
   validateWatchOptions(options);
   const revision = watchRevision(options.resourceVersion);
   refuseMismatch(scope, 'watch');
-  const selection = new Selection(resource, namespace, options);
+  const selection = selectionOf(scope, options);
   const encoder = await watchEncoder(scope);
   const opened = await openWatch(scope, selection, { options, revision });
   if (opened instanceof RevisionCompactedError)
