@@ -9,6 +9,9 @@ import { MAX_JSON_DEPTH } from '../json/json.ts';
  */
 export const MAX_YAML_TOKENS = 1_000_000;
 
+/** Maximum number of keys after `? `. People write none; composing a list or map as a key costs tens of microseconds. */
+const MAX_EXPLICIT_KEYS = 1000;
+
 /**
  * The tokens of the text as the library's parser reads them, on demand.
  * @throws Error for a text beyond the bounds
@@ -18,10 +21,14 @@ export function* boundedTokens(text: string, lines: LineCounter, maxTokens = MAX
   lines.addNewLine(0);
   let tokens = 0;
   let depth = 0;
+  let explicitKeys = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (++tokens > maxTokens) throw new Error('document is too large');
     if (lexeme === '{' || lexeme === '[') depth++;
     else if (lexeme === '}' || lexeme === ']') depth--;
+    else if (lexeme === '?' && ++explicitKeys > MAX_EXPLICIT_KEYS) {
+      throw new Error(`too many keys after a question mark: limit is ${MAX_EXPLICIT_KEYS}`);
+    }
     if (depth > MAX_JSON_DEPTH) throw new Error('exceeded max depth');
     yield* parser.next(lexeme);
   }
