@@ -24,6 +24,7 @@ const closeFile = promisify(close);
 export class RedoLog {
   readonly #descriptor: number;
   #buffer = freshBuffer();
+  #closed: Promise<void> | undefined;
 
   private constructor(descriptor: number) {
     this.#descriptor = descriptor;
@@ -71,8 +72,10 @@ export class RedoLog {
     });
   }
 
+  /** Closes the file once, however often it is called: afterwards another file may have the number of this one. */
   close(): Promise<void> {
-    return closeFile(this.#descriptor);
+    this.#closed ??= closeFile(this.#descriptor);
+    return this.#closed;
   }
 }
 
