@@ -108,9 +108,10 @@ describe('the heap of a program at rest', () => {
     program.start();
     program.run(3, 1);
     expect(program.youngMayGrow).toBe(false);
-    program.run(100, 0.4);
+    program.run(100, 0.05);
     expect(program.youngMayGrow).toBe(false);
-    program.run(1, 0.6);
+    // A busy machine gives a server that has much to do only a share of a core.
+    program.run(1, 0.2);
     expect(program.youngMayGrow).toBe(true);
     program.run(100, 0);
     expect(program.youngMayGrow).toBe(true);

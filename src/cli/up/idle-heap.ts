@@ -121,7 +121,7 @@ export class IdleHeap {
     this.#cpuMs = cpuMs;
     this.#lookedAt = now;
     this.#looksSoFar++;
-    if (!this.#youngMayGrow && load > WORKS_ABOVE && this.#looksSoFar > LOOKS_AT_START) {
+    if (!this.#youngMayGrow && load >= RESTS_BELOW && this.#looksSoFar > LOOKS_AT_START) {
       this.#youngMayGrow = true;
       this.#heap.letYoungGrow(true);
     }

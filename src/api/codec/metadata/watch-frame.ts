@@ -5,8 +5,7 @@ import { ProtobufError, WireReader } from '../protobuf/protobuf-wire.ts';
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
-/** Small, because a server has a reader for each kind, and most of them never see an incomplete frame. */
-const FIRST_CARRY = 1024;
+const FIRST_CARRY = 16 * 1024;
 /** A larger buffer is released after its frame. */
 const KEPT_CARRY = 1024 * 1024;
 
