@@ -16,10 +16,8 @@ export function cascadeHandler(
 }
 
 async function load({ records, ...options }: CascadeHandlerOptions): Promise<CascadeEndpoints> {
-  const [{ CascadeEndpoints: Endpoints }, { RecordStore }] = await Promise.all([
-    import('./cascade-endpoints.ts'),
-    import('../record/record-store.ts'),
-  ]);
+  const { CascadeEndpoints: Endpoints } = await import('./cascade-endpoints.ts');
+  const { RecordStore } = await import('../record/record-store.ts');
   const kept = records && new RecordStore({ ...records, clock: options.clock });
   return new Endpoints({ ...options, ...(kept === undefined ? {} : { records: kept }) });
 }
