@@ -110,8 +110,11 @@ describe('the heap of a program at rest', () => {
     expect(program.youngMayGrow).toBe(false);
     program.run(100, 0.05);
     expect(program.youngMayGrow).toBe(false);
+    program.run(1, 1);
+    program.run(1, 0.05);
+    expect(program.youngMayGrow).toBe(false);
     // A busy machine gives a server that has much to do only a share of a core.
-    program.run(1, 0.2);
+    program.run(2, 0.2);
     expect(program.youngMayGrow).toBe(true);
     program.run(100, 0);
     expect(program.youngMayGrow).toBe(true);

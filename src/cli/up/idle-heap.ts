@@ -48,6 +48,9 @@ const LOOK_MS = 1000;
 /** Checks that are over when the start is over; the start is no reason to let the young generation grow. */
 const LOOKS_AT_START = 3;
 
+/** Number of consecutive checks with work before the young generation may grow: what a start leaves for later takes less than two. */
+const LOOKS_AT_WORK = 2;
+
 /** Number of consecutive idle checks before memory is released. */
 const LOOKS_AT_REST = 5;
 
@@ -77,6 +80,7 @@ export class IdleHeap {
   #lookedAt = 0;
   #looksAtRest = 0;
   #looksSoFar = 0;
+  #looksAtWork = 0;
   #youngMayGrow = false;
   #until = 0;
   /** Committed bytes when memory was last returned. */
@@ -95,6 +99,7 @@ export class IdleHeap {
     this.#heap.letYoungGrow(false);
     this.#youngMayGrow = false;
     this.#looksSoFar = 0;
+    this.#looksAtWork = 0;
     this.#cpuMs = this.#heap.cpuMs();
     this.#lookedAt = this.#clock.monotonic();
     this.#lookLater();
@@ -121,7 +126,8 @@ export class IdleHeap {
     this.#cpuMs = cpuMs;
     this.#lookedAt = now;
     this.#looksSoFar++;
-    if (!this.#youngMayGrow && load >= RESTS_BELOW && this.#looksSoFar > LOOKS_AT_START) {
+    this.#looksAtWork = load >= RESTS_BELOW && this.#looksSoFar > LOOKS_AT_START ? this.#looksAtWork + 1 : 0;
+    if (!this.#youngMayGrow && this.#looksAtWork === LOOKS_AT_WORK) {
       this.#youngMayGrow = true;
       this.#heap.letYoungGrow(true);
     }
