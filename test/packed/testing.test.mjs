@@ -44,7 +44,7 @@ spec:
     - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }
 `;
 
-/** Their first object loads a controller, two of them, and the rules of a definition. */
+/** Objects that make the server load the controllers of Deployments and Services, and the rules of a definition. */
 const needsModules = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -45,10 +45,10 @@ const ENGINES_CHOICE = 0;
 
 const LOOK_MS = 1000;
 
-/** Checks that are over when the start is over; the start is no reason to let the young generation grow. */
+/** Number of first checks that do not count as work, because the program is still starting. */
 const LOOKS_AT_START = 3;
 
-/** Number of consecutive checks with work before the young generation may grow: what a start leaves for later takes less than two. */
+/** Number of consecutive checks with work before the young generation may grow. Work that the start defers is done within one. */
 const LOOKS_AT_WORK = 2;
 
 /** Number of consecutive idle checks before memory is released. */

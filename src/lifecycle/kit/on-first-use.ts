@@ -38,7 +38,7 @@ export interface OnFirstUseOptions extends ControllerContext {
  */
 export class OnFirstUse implements Service {
   readonly #options: OnFirstUseOptions;
-  /** Ends when the last controller that was asked for is loaded, or cannot be. */
+  /** Resolves when the load that was begun last has succeeded or failed. */
   #loaded: Promise<unknown> = Promise.resolve();
 
   constructor(options: OnFirstUseOptions) {
