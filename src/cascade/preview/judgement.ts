@@ -18,6 +18,14 @@ export interface Judgement {
   readonly message: string;
 }
 
+/** Judgements that name no other object: one value each, because a cascade may have a million of them. */
+const REQUESTED = judged('deleted', 'requested', 'requested');
+const NAMESPACE_EMPTIED = judged('deleted', 'namespaceEmptied', 'its namespace is deleted');
+const DEFINITION_DELETED = judged('deleted', 'definitionDeleted', 'its definition is deleted');
+const ONLY_OWNER_GONE = judged('deleted', 'ownersAbsent', 'its only owner is gone');
+const OWNER_WAITS = judged('deleted', 'ownerWaits', 'its owner waits for it');
+const ALREADY_TERMINATING = judged('deleted', 'alreadyTerminating', 'it was being deleted already');
+
 /** Maximum number of names in a message; the rest is counted. */
 const MAX_NAMED = 2;
 
@@ -36,20 +44,25 @@ export class Judge {
 
   /** Undefined if the cascade does not touch it. */
   of(uid: string): Judgement | undefined {
+    const trail = this.#result.trails.find(uid);
+    return trail === undefined ? undefined : this.ofTrail(trail);
+  }
+
+  /** The judgement of the object that has this trail. */
+  ofTrail(trail: Trail): Judgement | undefined {
+    const { uid, sequence } = trail;
+    // Most objects go. Their judgement rests on no other, so it is not kept.
+    if (sequence !== undefined) return this.#removed(trail);
     if (this.#known.has(uid)) return this.#known.get(uid);
     // An object that waits in a circle waits for ever.
     this.#known.set(uid, judged('stuck', 'nothingFreesIt', 'it waits for itself'));
-    const judgement = this.#judge(uid);
+    const judgement = this.#left(trail);
     this.#known.set(uid, judgement);
     return judgement;
   }
 
-  #judge(uid: string): Judgement | undefined {
-    const { server, trails } = this.#result;
-    const trail = trails.find(uid);
-    if (trail === undefined) return undefined;
-    if (server.removed.has(uid)) return this.#removed(trail);
-    const { metadata } = server.get(uid) ?? {};
+  #left(trail: Trail): Judgement | undefined {
+    const { metadata } = this.#result.server.get(trail.uid) ?? {};
     if (metadata === undefined) return undefined;
     if (trail.refused !== undefined && !metadata.deletionTimestamp) return judged('kept', 'refused', trail.refused);
     if (metadata.deletionTimestamp) return this.#terminating(trail, metadata);
@@ -64,35 +77,32 @@ export class Judge {
     if (this.#isUnreadContent(uid)) {
       return judged('unknown', 'resourceUnread', `what could not be read may hold it: ${this.#unread()}`);
     }
-    return { outcome: 'deleted', ...this.#whyDeleted(trail) };
+    return this.#deleted(trail);
   }
 
-  #whyDeleted({ uid, cause, decided, waitsFor }: Trail): Omit<Judgement, 'outcome'> {
+  #deleted({ uid, cause, decided, waitsFor }: Trail): Judgement {
     switch (cause) {
       case 'requested':
-        return { reason: 'requested', message: 'requested' };
+        return REQUESTED;
       case 'namespaceEmptied':
-        return { reason: 'namespaceEmptied', message: 'its namespace is deleted' };
+        return NAMESPACE_EMPTIED;
       case 'definitionDeleted':
-        return { reason: 'definitionDeleted', message: 'its definition is deleted' };
+        return DEFINITION_DELETED;
       case 'volumeReleased':
-        return {
-          reason: 'volumeReleased',
-          message: `its claim is gone (reclaim policy Delete): ${this.#names([...waitsFor])}`,
-        };
+        return judged(
+          'deleted',
+          'volumeReleased',
+          `its claim is gone (reclaim policy Delete): ${this.#names([...waitsFor])}`,
+        );
       case 'nodeRemoved':
-        return { reason: 'nodeRemoved', message: `its node is gone: ${this.#names([...waitsFor])}` };
-      case 'collected':
-        if (decided === 'ownersAbsent') {
-          const owners = this.#ownerCount(uid);
-          return {
-            reason: 'ownersAbsent',
-            message: owners > 1 ? `all ${owners} of its owners are gone` : 'its only owner is gone',
-          };
-        }
-        return { reason: 'ownerWaits', message: 'its owner waits for it' };
+        return judged('deleted', 'nodeRemoved', `its node is gone: ${this.#names([...waitsFor])}`);
+      case 'collected': {
+        if (decided !== 'ownersAbsent') return OWNER_WAITS;
+        const owners = this.#ownerCount(uid);
+        return owners > 1 ? judged('deleted', 'ownersAbsent', `all ${owners} of its owners are gone`) : ONLY_OWNER_GONE;
+      }
       default:
-        return { reason: 'alreadyTerminating', message: 'it was being deleted already' };
+        return ALREADY_TERMINATING;
     }
   }
 
@@ -205,14 +215,19 @@ export class Judge {
   #ownerCount(uid: string): number {
     const { graph } = this.#snapshot;
     const id = graph.find(uid);
-    return id < 0 ? 0 : new Set(graph.ownerReferencesAt(id).map((reference) => reference.uid)).size;
+    if (id < 0) return 0;
+    let references = 0;
+    graph.forEachOwner(id, () => void references++);
+    // Most objects have one reference. Several may name one owner.
+    return references < 2 ? references : new Set(graph.ownerReferencesAt(id).map((reference) => reference.uid)).size;
   }
 
   /** True for a namespace with a kind that could not be read, or a definition whose objects could not be read. */
   #isUnreadContent(uid: string): boolean {
     const { graph, catalogue } = this.#snapshot;
+    if (this.#snapshot.incomplete.length === 0) return false;
     const id = graph.find(uid);
-    if (id < 0 || this.#snapshot.incomplete.length === 0) return false;
+    if (id < 0) return false;
     const { kind, name, apiVersion } = graph.identityAt(id);
     if (kind === 'CustomResourceDefinition') return this.#snapshot.incomplete.some(({ resource }) => resource === name);
     if (kind !== 'Namespace' || apiVersion !== 'v1') return false;

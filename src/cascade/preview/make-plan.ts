@@ -1,6 +1,11 @@
 import { parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import { deletionOf } from '../../api/kinds/resource-rules.ts';
-import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/meta/object-meta.ts';
+import {
+  FINALIZER_FOREGROUND,
+  FINALIZER_ORPHAN,
+  type ObjectMeta,
+  type OwnerReference,
+} from '../../api/meta/object-meta.ts';
 import type { Graph } from '../../collector/graph/graph.ts';
 import type {
   CascadePlan,
@@ -17,45 +22,43 @@ import type { Trail } from '../simulate/trail.ts';
 import { setterOf } from '../snapshot/finalizer-setters.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { dataBearing } from './data-bearing.ts';
-import { type DigestedObject, digestOf } from './digest.ts';
+import { digestLine, digestOf } from './digest.ts';
 import { Judge, type Judgement } from './judgement.ts';
 import { resourceGroup } from './object-name.ts';
 
 /** Converts a finished simulation to a plan (CAS-090). Pure. */
 export function makePlan(snapshot: Snapshot, request: SimulationRequest, result: SimulationResult): CascadePlan {
   const judge = new Judge(snapshot, result);
-  const objects: PlannedObject[] = [];
-  const digested: DigestedObject[] = [];
+  const planned: PlannedObject[] = [];
+  const lines: string[] = [];
   const judged = judgements(judge, result);
   for (const [uid, judgement] of judged) {
     const id = snapshot.graph.find(uid);
     if (id < 0) continue;
     const trail = result.trails.find(uid);
-    const metadata = snapshot.metadataOf(id);
-    const ref = snapshot.referenceOf(id);
+    const node = snapshot.graph.at(id);
+    const metadata = snapshot.metadataOf(id, node);
+    const ref = snapshot.referenceOf(id, node.identity);
     const references = metadata.ownerReferences ?? [];
-    objects.push(
-      plannedObject(
-        { ref, judgement, trail, judged, result, finalizers: finalizersOf(snapshot, result, uid) },
-        references.map((each) => each.uid),
-      ),
+    planned.push(plannedObject({ ref, judgement, trail, judged, result, metadata }));
+    lines.push(
+      digestLine({
+        uid,
+        resourceVersion: ref.resourceVersion ?? metadata.resourceVersion,
+        references,
+        finalizers: metadata.finalizers ?? [],
+        outcome: judgement.outcome,
+      }),
     );
-    digested.push({
-      uid,
-      resourceVersion: ref.resourceVersion ?? metadata.resourceVersion,
-      references,
-      finalizers: metadata.finalizers ?? [],
-      outcome: judgement.outcome,
-    });
   }
-  objects.sort(inOrder);
+  const objects = inOrder(planned);
   const roots = request.roots.flatMap((root) => planRoot(snapshot, root));
   const policies = new Set(roots.map(({ policy }) => policy));
   const [policy] = policies;
   return {
     apiVersion: DOCUMENT_API_VERSION,
     kind: 'CascadePlan',
-    digest: digestOf(roots, request.assumeFinalizers, digested),
+    digest: digestOf(roots, request.assumeFinalizers, lines),
     ...(policy !== undefined && policies.size === 1 ? { policy } : {}),
     roots,
     ...snapshot.origin,
@@ -72,9 +75,9 @@ export function makePlan(snapshot: Snapshot, request: SimulationRequest, result:
 
 function judgements(judge: Judge, { trails, held, server }: SimulationResult): Map<string, Judgement> {
   const judged = new Map<string, Judgement>();
-  for (const { uid } of trails.values()) {
-    const judgement = judge.of(uid);
-    if (judgement !== undefined) judged.set(uid, judgement);
+  for (const trail of trails.values()) {
+    const judgement = judge.ofTrail(trail);
+    if (judgement !== undefined) judged.set(trail.uid, judgement);
   }
   for (const { left, podsFirst } of held) {
     if (!podsFirst) continue;
@@ -96,32 +99,28 @@ interface Planned {
   readonly trail: Trail | undefined;
   readonly judged: ReadonlyMap<string, Judgement>;
   readonly result: SimulationResult;
-  readonly finalizers: readonly PlannedFinalizer[];
+  /** Before the cascade. */
+  readonly metadata: ObjectMeta;
 }
 
-function plannedObject(
-  { ref, judgement, trail, judged, result, finalizers }: Planned,
-  references: readonly string[],
-): PlannedObject {
-  const { outcome, reason, message } = judgement;
-  const { sequence, loses, graceSeconds } = trail ?? {};
-  const waitsFor = trail === undefined ? [] : waitedFor(trail, result);
+/** Its fields are set one by one, because a cascade may have a million objects. */
+function plannedObject({ ref, judgement, trail, judged, result, metadata }: Planned): PlannedObject {
   const via: Via = trail?.via ?? 'namespace';
-  const owners = ownersOf({ via, references, ref, judged, trail }, result);
-  return {
-    ref,
-    outcome,
-    reason,
-    message,
-    ...(sequence === undefined ? {} : { sequence }),
-    ...(waitsFor.length === 0 ? {} : { waitsFor }),
-    ...(loses === undefined || loses.size === 0 ? {} : { losesReferences: [...loses] }),
-    ...(finalizers.length === 0 ? {} : { finalizers }),
-    ...(owners.length === 0 ? {} : { owners }),
-    via,
-    ...(graceSeconds === undefined ? {} : { graceSeconds }),
-  };
+  const waitsFor = trail === undefined ? [] : waitedFor(trail, result);
+  const finalizers = finalizersOf(metadata, ref.uid, { trail, result });
+  const owners = ownersOf({ via, references: metadata.ownerReferences ?? [], ref, judged, trail }, result);
+  const planned: Partial<Writable<PlannedObject>> = { ref, ...judgement };
+  if (trail?.sequence !== undefined) planned.sequence = trail.sequence;
+  if (waitsFor.length > 0) planned.waitsFor = waitsFor;
+  if (trail !== undefined && trail.loses.size > 0) planned.losesReferences = [...trail.loses];
+  if (finalizers.length > 0) planned.finalizers = finalizers;
+  if (owners.length > 0) planned.owners = owners;
+  planned.via = via;
+  if (trail?.graceSeconds !== undefined) planned.graceSeconds = trail.graceSeconds;
+  return planned as PlannedObject;
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
  * Objects that are deleted before it, or that it waits for in vain: for those also the blocking dependents that are left. Objects orphaned
@@ -153,11 +152,17 @@ function ownersOf(
     ref,
     judged,
     trail,
-  }: Pick<Planned, 'ref' | 'judged' | 'trail'> & { readonly via: Via; readonly references: readonly string[] },
+  }: Pick<Planned, 'ref' | 'judged' | 'trail'> & { readonly via: Via; readonly references: readonly OwnerReference[] },
   { trails }: SimulationResult,
 ): string[] {
   if (via === 'request') return [];
-  const owners = [...new Set(references)].filter((uid) => uid !== ref.uid && judged.has(uid));
+  const owners: string[] = [];
+  for (const { uid } of references) {
+    if (uid === ref.uid || !judged.has(uid)) continue;
+    // The text of the trail's, which all dependents share.
+    const owner = trails.find(uid)?.uid ?? uid;
+    if (!owners.includes(owner)) owners.push(owner);
+  }
   if (owners.length > 0) return owners;
   if (via === 'volume' || via === 'node') return [...(trail?.waitsFor ?? [])];
   if (via === 'ownerReference') return [];
@@ -166,14 +171,16 @@ function ownersOf(
   return [];
 }
 
-function finalizersOf(snapshot: Snapshot, { server, trails }: SimulationResult, uid: string): PlannedFinalizer[] {
-  const before = snapshot.metadataOf(snapshot.graph.find(uid));
-  const names = new Set([
-    ...(before.finalizers ?? []),
-    ...(server.get(uid)?.metadata?.finalizers ?? []),
-    ...(trails.find(uid)?.assumed ?? []),
-  ]);
-  return [...names].map((name) => ({ name, ...setterOf(before, name) }));
+function finalizersOf(
+  before: ObjectMeta,
+  uid: string,
+  { trail, result }: Pick<Planned, 'trail' | 'result'>,
+): readonly PlannedFinalizer[] {
+  const own = before.finalizers ?? [];
+  const now = result.server.written.get(uid)?.metadata?.finalizers ?? [];
+  const assumed = trail?.assumed;
+  if (own.length === 0 && now.length === 0 && (assumed === undefined || assumed.size === 0)) return [];
+  return [...new Set([...own, ...now, ...(assumed ?? [])])].map((name) => ({ name, ...setterOf(before, name) }));
 }
 
 function planRoot(snapshot: Snapshot, { uid, policy }: SimulatedRoot): PlanRoot[] {
@@ -193,12 +200,23 @@ function defaultPolicy({ apiVersion, resource }: PlannedObject['ref'], finalizer
 }
 
 /** Roots first, then in order of deletion, then objects that stay, by name. */
-function inOrder(a: PlannedObject, b: PlannedObject): number {
-  const rank = ({ via, sequence }: PlannedObject): number => (via === 'request' ? 0 : sequence === undefined ? 2 : 1);
-  const order = rank(a) - rank(b) || (a.sequence ?? 0) - (b.sequence ?? 0);
-  if (order !== 0) return order;
+function inOrder(objects: readonly PlannedObject[]): PlannedObject[] {
+  const roots: PlannedObject[] = [];
+  const deleted: PlannedObject[] = [];
+  const staying: PlannedObject[] = [];
+  for (const object of objects) {
+    const { via, sequence } = object;
+    if (via === 'request') roots.push(object);
+    else if (sequence === undefined) staying.push(object);
+    else deleted.push(object);
+  }
   const name = ({ ref }: PlannedObject): string => `${ref.namespace ?? ''}/${ref.kind}/${ref.name}`;
-  return name(a) < name(b) ? -1 : 1;
+  const byName = (a: PlannedObject, b: PlannedObject): number => (name(a) < name(b) ? -1 : 1);
+  const bySequence = (a: PlannedObject, b: PlannedObject): number => (a.sequence ?? 0) - (b.sequence ?? 0);
+  roots.sort((a, b) => bySequence(a, b) || byName(a, b));
+  deleted.sort(bySequence);
+  staying.sort(byName);
+  return [...roots, ...deleted, ...staying];
 }
 
 function countBy(

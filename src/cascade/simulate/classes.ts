@@ -4,7 +4,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type BodyNeed, bodyNeedKey, type BodyNeeds } from './body-need.ts';
 import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { addTo, type Trails } from './trail.ts';
+import { type Trails } from './trail.ts';
 
 const CLAIMS: BodyNeed = { resource: 'persistentvolumeclaims' };
 const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };
@@ -64,7 +64,7 @@ export class Classes implements SimulatedController {
       ...claims.filter((claim) => classUse(name, { claims: [claim], volumes: [] }) === 'used'),
       ...volumes.filter((volume) => classUse(name, { claims: [], volumes: [volume] }) === 'used'),
     ];
-    for (const { metadata } of users) addTo(this.#trails.of(uid), 'waitsFor', metadata?.uid ?? '');
+    for (const { metadata } of users) this.#trails.add(this.#trails.of(uid), 'waitsFor', metadata?.uid ?? '');
     const { verdict } = decideProtection(object, CLASS_FINALIZER, users.length > 0 ? 'used' : 'unused');
     if (verdict !== 'update') return;
     // Creates its trail: the plan names it, even if another finalizer holds it.

@@ -5,7 +5,7 @@ import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { addTo, type Trails } from './trail.ts';
+import { type Trails } from './trail.ts';
 
 interface Emptying {
   readonly resource: DiscoveredResource | undefined;
@@ -49,7 +49,7 @@ export class DefinitionEmptying implements SimulatedController {
     this.#emptying.set(uid, { resource, objects });
     const trail = this.#trails.of(uid);
     for (const each of objects) {
-      addTo(trail, 'waitsFor', each);
+      this.#trails.add(trail, 'waitsFor', each);
       this.content.add(each);
     }
   }

@@ -3,7 +3,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { BodyNeeds } from './body-need.ts';
 import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { addTo, type Trails } from './trail.ts';
+import { type Trails } from './trail.ts';
 
 const NAMESPACE_FINALIZER = 'kubernetes';
 
@@ -55,7 +55,7 @@ export class NamespaceEmptying implements SimulatedController {
     this.#emptying.set(name, { uid, ...content });
     const trail = this.#trails.of(uid);
     for (const each of [...content.pods, ...content.others]) {
-      addTo(trail, 'waitsFor', each);
+      this.#trails.add(trail, 'waitsFor', each);
       this.content.add(each);
     }
   }

@@ -3,7 +3,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { bodyNeedKey, type BodyNeeds } from './body-need.ts';
 import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { addTo, type Trails } from './trail.ts';
+import { type Trails } from './trail.ts';
 
 /** Which of the two parts exist. */
 export interface NodeActors {
@@ -77,7 +77,7 @@ export class Nodes implements SimulatedController {
       if (this.#server.get(uid) === undefined) continue;
       const trail = this.#trails.of(uid, 'node');
       trail.cause ??= 'nodeRemoved';
-      addTo(trail, 'waitsFor', node);
+      this.#trails.add(trail, 'waitsFor', node);
       this.#server.delete(uid, { gracePeriodSeconds: 0 });
     }
   }

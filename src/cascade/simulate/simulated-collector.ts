@@ -19,7 +19,7 @@ import type { Reason } from '../../collector/types/reasons.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type Key, keyOf, KeyQueue, parseKey } from './key-queue.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { addTo, type Trail, type Trails, waitsNoMore } from './trail.ts';
+import { type Trail, type Trails, waitsNoMore } from './trail.ts';
 
 /** Maximum number of reads in one round: one for the object and one for each owner, unless coordinates change. */
 const MAX_QUESTIONS = 10;
@@ -174,21 +174,19 @@ export class SimulatedCollector {
     return undefined;
   }
 
-  #noteDecision(uid: string, { verdict, reason, actions }: Verdict): void {
+  #noteDecision(uid: string, { reason, actions }: Verdict): void {
     if (reason === 'goneFromGraph' || reason === 'virtualEntryOutdated' || this.#server.removed.has(uid)) return;
     const { graph } = this.#server;
     const id = graph.find(uid);
     if (id < 0 || !graph.isObserved(id)) return;
     const trail = this.#trails.of(uid);
     trail.decided = reason;
-    if (verdict === 'requeue') trail.requeued = true;
-    else delete trail.requeued;
     for (const action of actions) {
       if (action.action === 'delete' && reason === 'ownersAbsent') {
         for (const { uid: owner } of action.classified) {
           // A waiting owner also has its dependents deleted; which of the two comes first is a race.
           const raced = this.#trails.find(owner)?.waited === true;
-          if (this.#server.removed.has(owner) && !raced) addTo(trail, 'waitsFor', owner);
+          if (this.#server.removed.has(owner) && !raced) this.#trails.add(trail, 'waitsFor', owner);
         }
       }
     }
@@ -247,7 +245,7 @@ export class SimulatedCollector {
         const answer = this.#server.removeReferences(action.target.uid, action.owners, action.only);
         if (answer === 'conflict') return 'failed';
         if (answer === 'accepted') {
-          for (const owner of action.owners) addTo(trail, 'loses', owner);
+          for (const owner of action.owners) this.#trails.add(trail, 'loses', owner);
           if (reason === 'orphanedReferencesReleased') trail.orphaned = true;
         }
         return 'done';
@@ -353,7 +351,7 @@ export class SimulatedCollector {
       const { uid: dependent } = targetOf(identity, mapping);
       if (this.#server.removeReferences(dependent, [owner]) !== 'accepted') continue;
       const trail: Trail = this.#trails.of(dependent);
-      addTo(trail, 'loses', owner);
+      this.#trails.add(trail, 'loses', owner);
       trail.orphaned = true;
       trail.decided = 'ownerOrphaned';
     }

@@ -12,7 +12,7 @@ import { type NodeActors, Nodes } from './nodes.ts';
 import { SimulatedCollector } from './simulated-collector.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 import { SimulatedServer } from './simulated-server.ts';
-import { addTo, Trails } from './trail.ts';
+import { Trails } from './trail.ts';
 import { PROTECTIONS, Volumes } from './volumes.ts';
 
 /** The parts of the cluster that react to deletions, besides collector, namespace controller and definitions. */
@@ -203,7 +203,7 @@ class Simulation {
         const blocking = graph.uidAt(dependent);
         // The collector removes a reference instead of deleting its object only if the object has another owner.
         const released = ownersCount(graph, dependent) > 1 && this.#collector.ownersReleasedNow(blocking).includes(uid);
-        if (!released) addTo(trail, 'waitsFor', blocking);
+        if (!released) this.#trails.add(trail, 'waitsFor', blocking);
       });
     }
     for (const controller of this.#controllers) controller.terminating?.(uid, object);
@@ -216,7 +216,7 @@ class Simulation {
       const { metadata } = this.#server.get(uid) ?? {};
       if (!metadata?.deletionTimestamp) continue;
       for (const finalizer of (metadata.finalizers ?? []).filter((name) => this.#isForeign(name))) {
-        addTo(this.#trails.of(uid), 'assumed', finalizer);
+        this.#trails.add(this.#trails.of(uid), 'assumed', finalizer);
         this.#server.removeFinalizer(uid, finalizer);
         removed = true;
       }

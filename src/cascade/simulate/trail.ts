@@ -18,13 +18,11 @@ export interface Trail {
   readonly uid: string;
   /** The first cause that reached it. */
   via: Via;
-  cause?: TrailCause;
+  cause: TrailCause | undefined;
   /** The collector's last decision about it. */
-  decided?: Reason;
-  /** The collector had no final decision and would retry for ever. */
-  requeued?: true;
+  decided: Reason | undefined;
   /** Order of its removal, from 1. */
-  sequence?: number;
+  sequence: number | undefined;
   /**
    * The objects that must be gone before it. An owner that waits in the foreground waits for blocking references to it, not for the objects
    * that have them. A dependent whose reference the collector may remove instead, because another owner is solid, is therefore no member.
@@ -48,30 +46,56 @@ export interface Trail {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Adds to a set of a trail. Most trails have none of them, so each is made with its first member. */
-export function addTo(trail: Trail, set: 'waitsFor' | 'loses' | 'assumed' | 'usedBy', member: string): void {
-  const members = trail[set];
-  if (members === NONE) trail[set] = new Set([member]);
-  else (members as Set<string>).add(member);
-}
-
 /** Takes an object out of those that it waits for. */
 export function waitsNoMore(trail: Trail, other: string): void {
-  if (trail.waitsFor.has(other)) (trail.waitsFor as Set<string>).delete(other);
+  const { waitsFor } = trail;
+  if (!waitsFor.has(other)) return;
+  if (waitsFor.size === 1) trail.waitsFor = NONE;
+  else (waitsFor as Set<string>).delete(other);
 }
 
 /** All trails of a simulation, created on first use. */
 export class Trails {
   readonly #trails = new Map<string, Trail>();
+  /** The set of one member that was made last. */
+  #lastSet: ReadonlySet<string> = NONE;
 
   /** @param via the cause that reaches the object, unless there already is one */
   of(uid: string, via: Via = 'ownerReference'): Trail {
     let trail = this.#trails.get(uid);
     if (trail === undefined) {
-      trail = { uid, via, waitsFor: NONE, loses: NONE, assumed: NONE, usedBy: NONE };
+      // Every field that most trails get has its place from the start, so that a million of them stay small.
+      trail = {
+        uid,
+        via,
+        cause: undefined,
+        decided: undefined,
+        sequence: undefined,
+        waitsFor: NONE,
+        loses: NONE,
+        assumed: NONE,
+        usedBy: NONE,
+      };
       this.#trails.set(uid, trail);
     }
     return trail;
+  }
+
+  /**
+   * Adds to a set of a trail. Most sets have no member, and most others one, which dependents of one owner have in common. So a set of one
+   * member is shared, and never changed.
+   */
+  add(trail: Trail, set: 'waitsFor' | 'loses' | 'assumed' | 'usedBy', member: string): void {
+    const members = trail[set];
+    if (members.has(member)) return;
+    if (members.size === 0) trail[set] = this.#setOf(member);
+    else if (members.size === 1) trail[set] = new Set([...members, member]);
+    else (members as Set<string>).add(member);
+  }
+
+  #setOf(member: string): ReadonlySet<string> {
+    if (!this.#lastSet.has(member)) this.#lastSet = new Set([member]);
+    return this.#lastSet;
   }
 
   find(uid: string): Trail | undefined {

@@ -11,7 +11,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type BodyNeed, bodyNeedKey, type BodyNeeds } from './body-need.ts';
 import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { addTo, type Trails } from './trail.ts';
+import { type Trails } from './trail.ts';
 
 const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };
 
@@ -107,8 +107,8 @@ export class Volumes implements SimulatedController {
     const namespace = claim?.metadata?.namespace ?? '';
     const users = this.#usersOf(claim, namespace);
     const trail = this.#trails.of(uid);
-    for (const user of users) addTo(trail, 'usedBy', user);
-    for (const user of users) addTo(trail, 'waitsFor', user);
+    for (const user of users) this.#trails.add(trail, 'usedBy', user);
+    for (const user of users) this.#trails.add(trail, 'waitsFor', user);
     const { verdict } = decideProtection(claim, CLAIM_FINALIZER, users.length > 0 ? 'used' : 'unused');
     if (verdict === 'update') this.#server.removeFinalizer(uid, CLAIM_FINALIZER);
   }
@@ -142,12 +142,12 @@ export class Volumes implements SimulatedController {
         this.#volumes.add(uid);
         // Its protection is removed now: a change, even if another finalizer holds it.
         if (volume.metadata.finalizers?.includes(VOLUME_FINALIZER))
-          addTo(this.#trails.of(uid, 'volume'), 'waitsFor', claim);
+          this.#trails.add(this.#trails.of(uid, 'volume'), 'waitsFor', claim);
       }
       if (persistentVolumeReclaimPolicy !== 'Delete') continue;
       const trail = this.#trails.of(uid, 'volume');
       trail.cause ??= 'volumeReleased';
-      addTo(trail, 'waitsFor', claim);
+      this.#trails.add(trail, 'waitsFor', claim);
       this.#server.delete(uid, {});
     }
   }

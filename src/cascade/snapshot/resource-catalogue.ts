@@ -16,7 +16,9 @@ export class ResourceCatalogue {
   readonly #mapper: RestMapper;
   readonly #spread: ReadonlySet<string>;
   readonly #monitored = new Map<DiscoveredResource, MonitoredResource>();
-  readonly #byPlace = new Map<string, DiscoveredResource>();
+  readonly #byPlace = new Map<string, Map<string, DiscoveredResource>>();
+  /** Mappings by apiVersion, kind and plural. A simulation asks the same few questions for each object. */
+  readonly #mappings = new Map<string, Map<string, Map<string | undefined, KindMapping>>>();
 
   constructor(discovery: DiscoveryResult) {
     this.discovery = discovery;
@@ -30,7 +32,7 @@ export class ResourceCatalogue {
       const { kind, resource: plural } = resource;
       const apiVersion = apiVersionOf(resource);
       this.#monitored.set(resource, { apiVersion, kind, resource: plural });
-      this.#byPlace.set(`${apiVersion} ${plural}`, resource);
+      within(this.#byPlace, apiVersion).set(plural, resource);
     }
   }
 
@@ -41,7 +43,7 @@ export class ResourceCatalogue {
 
   /** The deletable resource for this apiVersion and plural. */
   at(apiVersion: string, resource: string): DiscoveredResource | undefined {
-    return this.#byPlace.get(`${apiVersion} ${resource}`);
+    return this.#byPlace.get(apiVersion)?.get(resource);
   }
 
   /** The deletable resource of a group and plural, in any version. */
@@ -54,6 +56,15 @@ export class ResourceCatalogue {
    * @param resource the plural that the object was seen in; undefined if only its kind is known
    */
   mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined {
+    const known = this.#mappings.get(apiVersion)?.get(kind)?.get(resource);
+    if (known !== undefined) return known;
+    const mapping = this.#map(apiVersion, kind, resource);
+    // A kind that is not served is not kept, because references may name any number of invented kinds.
+    if (mapping !== undefined) within(within(this.#mappings, apiVersion), kind).set(resource, mapping);
+    return mapping;
+  }
+
+  #map(apiVersion: string, kind: string, resource: string | undefined): KindMapping | undefined {
     const found = resource === undefined ? undefined : this.#inResource(apiVersion, kind, resource);
     const served = found ?? this.#mapper.forKind(apiVersion, kind);
     if (served === undefined) return undefined;
@@ -73,6 +84,13 @@ export class ResourceCatalogue {
     const served = groupVersion && this.#mapper.forResource({ ...groupVersion, resource });
     return served?.kind === kind ? served : undefined;
   }
+}
+
+/** The map under a key, which is made when it is first asked for. */
+function within<K, V>(maps: Map<string, Map<K, V>>, key: string): Map<K, V> {
+  let found = maps.get(key);
+  if (found === undefined) maps.set(key, (found = new Map()));
+  return found;
 }
 
 /** `deployments.apps`, `pods`: a resource in documents and messages. */

@@ -2,7 +2,7 @@ import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { FINALIZER_ORPHAN, type KubeObject, type ObjectMeta } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
 import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
-import type { NodeId } from '../../collector/graph/graph.ts';
+import type { GraphNode, NodeId } from '../../collector/graph/graph.ts';
 import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { Identity } from '../../collector/types/identity.ts';
 import type { DataOrigin, DataSource, IncompleteResource } from '../documents/document.ts';
@@ -79,7 +79,9 @@ export class Snapshot {
   /** The resource in which an observed node was listed. */
   resourceOf(id: NodeId): DiscoveredResource | undefined {
     const plural = this.graph.resourceAt(id);
-    return plural === undefined ? undefined : this.catalogue.at(this.graph.identityAt(id).apiVersion, plural);
+    if (plural === undefined) return undefined;
+    const { apiVersion } = this.graph.kindOf(this.graph.kindAt(id));
+    return this.catalogue.at(apiVersion, plural);
   }
 
   /** The reference of an observed node for documents. */
@@ -98,9 +100,7 @@ export class Snapshot {
   }
 
   /** The metadata of a listed object: complete if it was kept, otherwise from the graph. */
-  metadataOf(id: NodeId): ObjectMeta {
-    const { graph } = this;
-    const node = graph.at(id);
+  metadataOf(id: NodeId, node: GraphNode = this.graph.at(id)): ObjectMeta {
     const { uid, name, namespace } = node.identity;
     const kept = this.#kept.get(uid);
     if (kept !== undefined) return decodeKeptMetadata(kept);
