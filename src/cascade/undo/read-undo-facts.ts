@@ -16,7 +16,7 @@ const AS_METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v
 const AS_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 /** Maximum number of objects of one resource and namespace that are read one by one; more are read by one paged list. */
 const ONE_BY_ONE = 8;
-const PAGE = 500;
+const PAGE = 2000;
 const MAX_PAGES = 100_000;
 /** Maximum number of concurrent reads. */
 const PARALLEL = 16;

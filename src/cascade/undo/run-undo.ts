@@ -12,13 +12,12 @@ import {
 import type { AbortNotice } from '../../base/time/abort-notice.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { grouped } from '../../base/collections/grouped.ts';
-import { Semaphore } from '../../base/time/semaphore.ts';
 import type { ResourceRef } from '../../client/rest/resource-path.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { withoutAddresses } from './kind-traps.ts';
 import { type PlannedUndo, restoreContextOf } from './plan-undo.ts';
 import { groupKind } from './rebuilt-by-controller.ts';
-import { isEmptyStatus, restoreBody } from './restore-body.ts';
+import { currentReferences, isEmptyStatus, restoreBody, type RestoreContext } from './restore-body.ts';
 import { restoredFromUid } from './restored-from.ts';
 import { coordinatesOfObject, type ServedKind } from './undo-facts.ts';
 import type { UndoObject } from '../documents/undo-plan.ts';
@@ -88,7 +87,6 @@ class UndoRun {
   readonly #progress: (Progress | undefined)[] = [];
   /** Current uids by recorded uid. */
   readonly #uids = new Map<string, string>();
-  readonly #parallel = new Semaphore({ permits: PARALLEL });
   /** Recorded uids of objects whose create failed. */
   readonly #failed = new Set<string>();
   #done = 0;
@@ -100,9 +98,11 @@ class UndoRun {
   }
 
   async wave(indices: readonly number[]): Promise<void> {
-    const ended = await Promise.allSettled(
-      indices.map((index) => this.#parallel.use(() => (this.#stopped ? Promise.resolve() : this.#oneOrStop(index)))),
-    );
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < indices.length && !this.#stopped) await this.#oneOrStop(indices[next++]!);
+    };
+    const ended = await Promise.allSettled(Array.from({ length: PARALLEL }, work));
     for (const each of ended) if (each.status === 'rejected') throw each.reason;
     const definitions = indices.filter(
       (index) => isDefinition(this.#body(index)) && this.#progress[index]!.uid !== undefined,
@@ -129,8 +129,7 @@ class UndoRun {
       const { outcome, uid } = this.#progress[index]!;
       if (uid === undefined || (outcome !== 'created' && reason !== 'alreadyRestored')) return [];
       const recorded = this.#body(index);
-      const { body } = this.#restoreBody(recorded);
-      return [{ recorded, uid, expectedOwners: body.metadata?.ownerReferences ?? [] }];
+      return [{ recorded, uid, expectedOwners: currentReferences(recorded, this.#context(recorded).ownerUid) }];
     });
   }
 
@@ -320,11 +319,12 @@ class UndoRun {
   }
 
   #restoreBody(recorded: KubeObject): ReturnType<typeof restoreBody> {
+    return restoreBody(recorded, this.#context(recorded));
+  }
+
+  #context(recorded: KubeObject): RestoreContext {
     const served = this.#served(recorded.apiVersion ?? '', recorded.kind ?? '')!;
-    return restoreBody(
-      recorded,
-      restoreContextOf(recorded, this.#planned, served, (uid) => this.#uids.get(uid)),
-    );
+    return restoreContextOf(recorded, this.#planned, served, (uid) => this.#uids.get(uid));
   }
 
   #served(apiVersion: string, kind: string): ServedKind | undefined {
