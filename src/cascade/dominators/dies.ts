@@ -29,9 +29,8 @@ export class Dies {
     return this.#dominators.count(this.#snapshot.graph.find(uid));
   }
 
-  needsSimulation(uid: string): boolean {
+  needsSimulation(uid: string, id = this.#snapshot.graph.find(uid)): boolean {
     const { graph } = this.#snapshot;
-    const id = graph.find(uid);
     if (id < 0) return false;
     return (
       this.#dominators.isOnCycle(id) ||
@@ -40,8 +39,8 @@ export class Dies {
     );
   }
 
-  of(uid: string): number {
-    if (!this.needsSimulation(uid)) return this.atLeast(uid);
+  of(uid: string, id = this.#snapshot.graph.find(uid)): number {
+    if (!this.needsSimulation(uid, id)) return this.#dominators.count(id);
     let count = this.#simulated.get(uid);
     if (count === undefined) {
       const roots = [{ uid, policy: 'Background' as const }];

@@ -224,7 +224,7 @@ function reachedBy({ server }: SimulationResult, snapshot: Snapshot): Set<string
 function contentOf(namespace: string, { graph }: Snapshot): string[] {
   const uids: string[] = [];
   graph.forEachNode((id) => {
-    if (graph.isObserved(id) && graph.identityAt(id).namespace === namespace) uids.push(graph.uidAt(id));
+    if (graph.isObserved(id) && graph.namespaceAt(id) === namespace) uids.push(graph.uidAt(id));
   });
   return uids;
 }

@@ -107,7 +107,7 @@ function objectsOf({ graph, catalogue }: Snapshot, resource: DiscoveredResource)
   const found: string[] = [];
   graph.forEachNode((id) => {
     if (!graph.isObserved(id) || graph.resourceAt(id) !== plural) return;
-    if (graph.identityAt(id).apiVersion === apiVersion) found.push(graph.uidAt(id));
+    if (graph.kindOf(graph.kindAt(id)).apiVersion === apiVersion) found.push(graph.uidAt(id));
   });
   return found;
 }

@@ -31,7 +31,7 @@ export class NamespaceEmptying implements SimulatedController {
     this.#trails = trails;
     this.#needs = needs;
     for (const uid of snapshot.terminating('v1', 'Namespace')) {
-      this.#before.set(snapshot.graph.identityAt(snapshot.graph.find(uid)).name, uid);
+      this.#before.set(snapshot.graph.nameAt(snapshot.graph.find(uid)), uid);
     }
   }
 

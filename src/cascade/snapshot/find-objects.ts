@@ -34,23 +34,23 @@ export async function findObjects(
   );
 }
 
-function named({ graph, catalogue }: Snapshot, queries: readonly ObjectQuery[]): Map<string, string> {
-  const wanted = new Set(
-    queries.flatMap(({ resource, namespace = '', name }) =>
-      name === undefined ? [] : [keyOf(resource, namespace, name)],
-    ),
-  );
+/** Makes the name only of objects whose resource is wanted, because a cluster may have a million others. */
+function named(snapshot: Snapshot, queries: readonly ObjectQuery[]): Map<string, string> {
+  const { graph, catalogue } = snapshot;
+  const byName = queries.filter(({ name }) => name !== undefined);
   const found = new Map<string, string>();
-  if (wanted.size === 0) return found;
-  const names = new Set(queries.map(({ name }) => name));
+  if (byName.length === 0) return found;
+  const wanted = new Set(byName.map(({ resource, namespace = '', name = '' }) => keyOf(resource, namespace, name)));
+  const names = new Set(byName.map(({ name }) => name));
+  const resources = new Set(byName.map(({ resource: { group, resource } }) => catalogue.ofGroup(group, resource)));
   graph.forEachNode((id) => {
     if (!graph.isObserved(id)) return;
-    const { apiVersion, namespace, name, uid } = graph.identityAt(id);
+    const resource = snapshot.resourceOf(id);
+    if (resource === undefined || !resources.has(resource)) return;
+    const name = graph.nameAt(id);
     if (!names.has(name)) return;
-    const resource = catalogue.at(apiVersion, graph.resourceAt(id) ?? '');
-    if (resource === undefined) return;
-    const key = keyOf(resource, namespace, name);
-    if (wanted.has(key)) found.set(key, uid);
+    const key = keyOf(resource, graph.namespaceAt(id), name);
+    if (wanted.has(key)) found.set(key, graph.uidAt(id));
   });
   return found;
 }

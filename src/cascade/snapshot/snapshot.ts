@@ -172,9 +172,8 @@ export class Snapshot {
     let found: NodeId | undefined;
     graph.forEachNode((id) => {
       if (found !== undefined || !graph.isObserved(id) || graph.resourceAt(id) !== resource.resource) return;
-      const identity = graph.identityAt(id);
-      if (identity.name !== name || identity.namespace !== namespace || identity.apiVersion !== apiVersion) return;
-      found = id;
+      if (graph.kindOf(graph.kindAt(id)).apiVersion !== apiVersion || graph.namespaceAt(id) !== namespace) return;
+      if (graph.nameAt(id) === name) found = id;
     });
     return found;
   }

@@ -54,7 +54,7 @@ function extraordinary(graph: OwnershipGraph, catalogue: ResourceCatalogue): Map
     if (graph.isObserved(id) && !graph.isPlain(id)) found.push(id);
   });
   const resourceOf = (id: NodeId): DiscoveredResource | undefined =>
-    catalogue.at(graph.identityAt(id).apiVersion, graph.resourceAt(id) ?? '');
+    catalogue.at(graph.kindOf(graph.kindAt(id)).apiVersion, graph.resourceAt(id) ?? '');
   const known = found.filter((id) => resourceOf(id) !== undefined);
   const byName = grouped(known, (id) => {
     const resource = resourceOf(id)!;

@@ -67,7 +67,7 @@ function nodeOf(snapshot: Snapshot, node: GraphNode, defects: Defects, dies: Die
     ...(marks.length === 0 ? {} : { marks }),
     ...(created === undefined ? {} : { created }),
     ...(finalizers.length === 0 ? {} : { finalizers }),
-    ...(dies === undefined ? {} : { dies: dies.of(identity.uid) }),
+    ...(dies === undefined ? {} : { dies: dies.of(identity.uid, id) }),
   };
 }
 
@@ -79,6 +79,6 @@ function brokenOf(snapshot: Snapshot, namespace: string, reference: OwnerReferen
   const owner = graph.find(reference.uid);
   if (owner < 0 || !graph.isObserved(owner)) return 'missing';
   if (holderOf(snapshot, namespace, reference).holds !== 'never') return undefined;
-  const place = graph.identityAt(owner).namespace;
+  const place = graph.namespaceAt(owner);
   return place !== '' && place !== namespace ? 'otherNamespace' : 'otherIdentity';
 }

@@ -28,7 +28,7 @@ export function reach(
 export function objectsIn(graph: Graph, namespace: string | undefined): NodeId[] {
   const ids: NodeId[] = [];
   graph.forEachNode((id) => {
-    if (namespace === undefined || graph.identityAt(id).namespace === namespace) ids.push(id);
+    if (namespace === undefined || graph.namespaceAt(id) === namespace) ids.push(id);
   });
   return ids;
 }
@@ -38,7 +38,7 @@ export function treeTops(graph: Graph, namespace: string | undefined): NodeId[] 
   const tops: NodeId[] = [];
   graph.forEachNode((id) => {
     if (!graph.isObserved(id) || !graph.hasDependents(id)) return;
-    if (namespace !== undefined && graph.identityAt(id).namespace !== namespace) return;
+    if (namespace !== undefined && graph.namespaceAt(id) !== namespace) return;
     let owned = false;
     graph.forEachOwner(id, (owner) => {
       owned ||= owner >= 0 && owner !== id && graph.isObserved(owner);

@@ -75,6 +75,10 @@ export interface Graph {
   /** See {@link GraphNode.resourceVersion}. O(1), unlike {@link Graph.at}. */
   resourceVersionAt(id: NodeId): string | undefined;
   identityAt(id: NodeId): Identity;
+  /** Much cheaper than the identity, whose name and uid are made anew. */
+  namespaceAt(id: NodeId): string;
+  /** Cheaper than the identity. */
+  nameAt(id: NodeId): string;
   isObserved(id: NodeId): boolean;
   /** See {@link GraphNode.unlisted}. */
   isUnlisted(id: NodeId): boolean;

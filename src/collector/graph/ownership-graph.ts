@@ -163,9 +163,12 @@ export class OwnershipGraph implements Graph {
     return this.nodes.identity(id);
   }
 
-  /** Cheaper than the identity, whose name and uid are made anew. */
   namespaceAt(id: NodeId): string {
     return this.nodes.namespace(id);
+  }
+
+  nameAt(id: NodeId): string {
+    return this.nodes.name(id);
   }
 
   isObserved(id: NodeId): boolean {
