@@ -46,6 +46,22 @@ function recorder(options: { fails?: boolean } = {}) {
 }
 
 describe('a recorder beside a cluster', () => {
+  it('CAS-060 names whoever deleted the roots, each user once, and not the collector that deleted the rest', async () => {
+    const { clock, written, recording } = recorder();
+    const root = object('root');
+    recording.deleted(root, { requester: 'ada', policy: 'Background' });
+    recording.deleted(object('child', root), { requester: 'the collector' });
+    recording.deleted(object('other'), { requester: 'ada', policy: 'Background' });
+    clock.advance(5000);
+    recording.deleted(object('unknown'));
+    recording.deleted(object('by bob'), { requester: 'bob', policy: 'Orphan' });
+    await recording.close();
+    expect(written.map(({ header: { requester, policy } }) => [requester, policy])).toEqual([
+      ['ada', 'Background'],
+      ['bob, (not known)', 'mixed'],
+    ]);
+  });
+
   it('CAS-066 makes one record of what goes together, and another of what goes later', async () => {
     const { clock, written, recording } = recorder();
     const root = object('root');
@@ -58,6 +74,7 @@ describe('a recorder beside a cluster', () => {
     await recording.close();
     expect(written.map(({ names }) => names)).toEqual([['root', 'child'], ['later']]);
     expect(written[0]!.header.roots.map(({ name }) => name)).toEqual(['root']);
+    expect(written[0]!.header).toMatchObject({ requester: '(not known)', policy: '(not known)' });
     expect(written[0]!.header.requester).toBe('(not known)');
   });
 

@@ -21,6 +21,17 @@ export interface DeletionRecorderOptions {
   readonly onFailure?: (error: Error, bodies: readonly KubeObject[], fate: 'kept' | 'lost') => void;
 }
 
+/** The DELETE of an object, where the recorder knows it. */
+export interface DeletionRequest {
+  /** User name as the server knows it. */
+  readonly requester: string;
+  /** Absent if the request names none. */
+  readonly policy?: string;
+}
+
+/** A fact of a deletion that the recorder does not have: a watch shows neither the user nor the policy. */
+const NOT_KNOWN = '(not known)';
+
 /** Maximum gap between deletions of one cascade. */
 const QUIET_MS = 5000;
 /** Maximum duration of one record of a long cascade, so that deleted objects are on disk soon. */
@@ -39,6 +50,8 @@ const MOST_KEPT = 50_000;
 export class DeletionRecorder {
   readonly #options: DeletionRecorderOptions;
   #batch = new Map<string, KubeObject>();
+  /** By uid, until the object is recorded or lost. */
+  readonly #requests = new Map<string, DeletionRequest>();
   #begun = 0;
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -49,10 +62,14 @@ export class DeletionRecorder {
     this.#options = options;
   }
 
-  /** @param body the last state of the object, from its DELETED event */
-  deleted(body: KubeObject): void {
+  /**
+   * @param body the last state of the object, from its DELETED event
+   * @param request absent where it is not known
+   */
+  deleted(body: KubeObject, request?: DeletionRequest): void {
     const uid = body.metadata?.uid;
     if (uid === undefined || this.#options.ignores?.(body) === true) return;
+    if (request !== undefined) this.#requests.set(uid, request);
     const now = this.#options.clock.monotonic();
     if (this.#batch.size === 0) this.#begun = now;
     this.#batch.set(uid, body);
@@ -84,13 +101,28 @@ export class DeletionRecorder {
     const { writer, context, onRecorded, onFailure } = this.#options;
     const roots = rootsOf(bodies).map((body) => this.#referenceTo(body));
     try {
-      // The user is only in the server's audit log, not in a watch.
-      const header = { requester: '(not known)', context, roots, policy: '(not known)' };
-      const id = await writer.write(header, bodies);
+      const id = await writer.write({ ...this.#requestOf(roots), context, roots }, bodies);
+      this.#forget(bodies);
       onRecorded?.(id, bodies);
     } catch (error) {
-      onFailure?.(asError(error), bodies, this.#keep(bodies));
+      const fate = this.#keep(bodies);
+      if (fate === 'lost') this.#forget(bodies);
+      onFailure?.(asError(error), bodies, fate);
     }
+  }
+
+  /** Who deleted the roots, and how; several users are all named. */
+  #requestOf(roots: readonly ObjectReference[]): Required<DeletionRequest> {
+    const requests = roots.map(({ uid }) => this.#requests.get(uid));
+    const requesters = new Set(requests.map((request) => request?.requester ?? NOT_KNOWN));
+    const policies = new Set(requests.map((request) => request?.policy ?? NOT_KNOWN));
+    // Users that are known come first, because readers take a text that begins with a bracket for none.
+    const named = [...requesters].toSorted((a, b) => Number(a === NOT_KNOWN) - Number(b === NOT_KNOWN));
+    return { requester: named.join(', ') || NOT_KNOWN, policy: policies.size === 1 ? [...policies][0]! : 'mixed' };
+  }
+
+  #forget(bodies: readonly KubeObject[]): void {
+    for (const { metadata } of bodies) this.#requests.delete(metadata?.uid ?? '');
   }
 
   /** Puts objects back in front of later ones, for the next try. */

@@ -39,7 +39,7 @@ import type { GarbageCollector } from '../../collector/garbage-collector.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { DataDirectory } from './data-directory.ts';
-import type { DeletionRecording } from './deletion-recording.ts';
+import type { DeletionRecording, DeletionRecordingOptions } from './deletion-recording.ts';
 import type { EtcdSettings } from './etcd-settings.ts';
 import { type Identity, type IdentityOptions, type PreparedIdentity, prepareIdentity } from './identity.ts';
 import { formatHost, type ListenAddress } from '../flags/listen-address.ts';
@@ -192,6 +192,8 @@ export class Cluster {
         clock,
         options.guardBudgets,
       );
+      const requests =
+        options.recording === undefined ? undefined : new (await import('./deletion-requests.ts')).DeletionRequests();
       const apiServer: ApiServer = createApiServer({
         store,
         clock,
@@ -207,7 +209,7 @@ export class Cluster {
         bootstrapPolicy: 'made',
         localApiServices: 'listed',
         admissionPlugins: admissionPlugins(options),
-        ...(embedded === undefined ? {} : { admission: [embedded] }),
+        admission: [embedded, requests].filter((plugin) => plugin !== undefined),
         // As in kube-apiserver: with RBAC, roles decide about requests without credentials.
         anonymous: options.authorizationMode === 'RBAC' ? 'allowed' : 'refused',
         tokens,
@@ -234,7 +236,9 @@ export class Cluster {
       await Promise.all([apiServer.start(), kept]);
       const client = clientOf(apiServer, { clock, interceptors: [requestMetrics(metrics, 'in-process')] });
       if (options.recording !== undefined && recordFolder !== undefined) {
-        recording = await startRecording(options.recording, { options, folder: recordFolder, store, client });
+        const requestOf: DeletionRecordingOptions['requestOf'] = (uid) => requests?.take(uid);
+        const given = { options, folder: recordFolder, store, client, requestOf };
+        recording = await startRecording(options.recording, given);
       }
       const parts = {
         store,
@@ -361,19 +365,21 @@ async function startRecording(
     readonly folder: string;
     readonly store: Store;
     readonly client: RestClient;
+    readonly requestOf: DeletionRecordingOptions['requestOf'];
   },
 ): Promise<DeletionRecording> {
   const [{ DeletionRecording: Recording }, { clusterUid }] = await Promise.all([
     import('./deletion-recording.ts'),
     import('../../cascade/record/cluster-uid.ts'),
   ]);
-  const { options, folder, store, client } = given;
+  const { options, folder, store, client, requestOf } = given;
   const { clock, random, logger, listen } = options;
   const uid = await clusterUid(client);
   return Recording.start({
     store,
     folder,
     secrets,
+    requestOf,
     context: {
       name: 'kubegc',
       server: `https://${formatHost(listen.host)}:${listen.port}`,

@@ -47,6 +47,7 @@ const start = (clusterUid = 'this cluster'): Promise<DeletionRecording> =>
     folder,
     secrets: 'encrypted',
     context: { name: 'kubegc', server: 'https://127.0.0.1:6443', clusterUid },
+    requestOf: () => undefined,
     clock,
     random: systemRandom,
     logger,
@@ -196,7 +197,10 @@ describe('a server that records', () => {
         { metadata: { name: 'pw', ownerReferences }, data: { pw: 'aHVudGVyMg==' } },
       );
       // A user deletes with kubectl, which knows nothing of records.
-      await client.delete({ gvr: core('configmaps'), namespace, name: 'web' });
+      const ada = client.through((request, next) =>
+        next({ ...request, headers: { ...request.headers, 'impersonate-user': 'ada' } }),
+      );
+      await ada.delete({ gvr: core('configmaps'), namespace, name: 'web' }, { propagationPolicy: 'Background' });
       for (const resource of ['services', 'secrets'])
         await until(`the ${resource} are gone`, async () =>
           (await client.list({ gvr: core(resource), namespace })).items.every(
@@ -217,7 +221,7 @@ describe('a server that records', () => {
       expect(await run(['cascade', 'undelete', 'configmap/web', '--yes', ...flags], terminal)).toBe(0);
       expect(said).toMatchObject({
         err: '',
-        out: expect.stringMatching(/creates 3 objects[\s\S]*Owner references: 2 of 2 are valid/),
+        out: expect.stringMatching(/\(\d+s ago by ada\) creates 3 objects[\s\S]*Owner references: 2 of 2 are valid/),
       });
       const back = await again.client.get({ gvr: core('services'), namespace, name: 'web' });
       expect(back['spec']).toMatchObject({ clusterIP: (service['spec'] as { clusterIP: string }).clusterIP });
@@ -227,7 +231,12 @@ describe('a server that records', () => {
       const { body } = await again.client.request({ method: 'GET', path: '/kubegc/v1/log' });
       expect(JSON.parse(Buffer.from(body).toString()) as object).toMatchObject({
         items: expect.arrayContaining([
-          expect.objectContaining({ outcome: 'recorded', undone: [expect.anything()] }) as object,
+          expect.objectContaining({
+            outcome: 'recorded',
+            requester: 'ada',
+            policy: 'Background',
+            undone: [expect.anything()],
+          }) as object,
         ]) as object,
       });
       await again.client.close();

@@ -10,7 +10,7 @@ import type { Random } from '../../base/random/random.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import type { RecordContext } from '../../cascade/documents/cascade-record.ts';
-import { DeletionRecorder } from '../../cascade/record/deletion-recorder.ts';
+import { DeletionRecorder, type DeletionRequest } from '../../cascade/record/deletion-recorder.ts';
 import { RecordStore } from '../../cascade/record/record-store.ts';
 import { isTransient } from '../../cascade/record/transient-kinds.ts';
 import { isRebuiltByController } from '../../cascade/undo/rebuilt-by-controller.ts';
@@ -21,6 +21,8 @@ export interface DeletionRecordingOptions {
   readonly folder: string;
   readonly secrets: 'encrypted' | 'omitted';
   readonly context: RecordContext;
+  /** Who deleted an object, asked once when it is gone. */
+  readonly requestOf: (uid: string) => DeletionRequest | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -162,10 +164,12 @@ export class DeletionRecording {
       if (isTransient({ group: group === 'core' ? '' : group, resource })) continue;
       const body = new StoredObject(previous).object();
       const uid = body.metadata?.uid;
-      if (uid === undefined || isRebuiltByController(body)) continue;
+      if (uid === undefined) continue;
+      const request = this.#options.requestOf(uid);
+      if (isRebuiltByController(body)) continue;
       this.#plurals.set(`${body.apiVersion} ${body.kind}`, resource);
       this.#waiting.set(uid, revision);
-      this.#recorder.deleted(body);
+      this.#recorder.deleted(body, request);
     }
   }
 

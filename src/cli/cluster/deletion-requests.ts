@@ -1,0 +1,37 @@
+import type { AdmissionAttributes, AdmissionPlugin } from '../../apiserver/admission/chain/admission-chain.ts';
+import type { DeletionRequest } from '../../cascade/record/deletion-recorder.ts';
+import { isTransient } from '../../cascade/record/transient-kinds.ts';
+
+/** Maximum number of objects whose request is remembered: those that wait for a finalizer or a kubelet. */
+const MOST_REMEMBERED = 50_000;
+
+/**
+ * Remembers who deleted each object, for the records of `kubegc up --record` (CAS-060): a watch does not show the user. It refuses
+ * nothing, and is the last plug-in, so that it sees only requests that all others admitted. The first request for an object counts.
+ */
+export class DeletionRequests implements AdmissionPlugin {
+  readonly name = 'KubegcDeletionRequests';
+  readonly operations = ['DELETE'] as const;
+  readonly #requests = new Map<string, DeletionRequest>();
+
+  validate({ info, oldObject, user, options, dryRun }: AdmissionAttributes): void {
+    if (dryRun || isTransient(info)) return;
+    const { uid, deletionTimestamp } = oldObject?.metadata ?? {};
+    if (uid === undefined) return;
+    // Whoever deletes an object that is terminating did not begin it.
+    if (deletionTimestamp && this.#requests.has(uid)) return;
+    const policy = options?.['propagationPolicy'];
+    this.#requests.delete(uid);
+    this.#requests.set(uid, { requester: user.username, ...(typeof policy === 'string' ? { policy } : {}) });
+    if (this.#requests.size <= MOST_REMEMBERED) return;
+    const [oldest] = this.#requests.keys();
+    this.#requests.delete(oldest!);
+  }
+
+  /** Who deleted the object that is gone now, and forgets it. Undefined for one that was deleted before this process began. */
+  take(uid: string): DeletionRequest | undefined {
+    const request = this.#requests.get(uid);
+    this.#requests.delete(uid);
+    return request;
+  }
+}
