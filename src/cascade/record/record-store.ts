@@ -83,6 +83,11 @@ export class RecordStore implements RecordWriter {
     this.#files = files ?? diskFiles;
   }
 
+  /** The folder that holds the records; it is made with the first of them. */
+  get folder(): string {
+    return this.#folder;
+  }
+
   async write(header: RecordHeader, objects: AsyncIterable<KubeObject> | Iterable<KubeObject>): Promise<string> {
     const now = this.#clock.now();
     const id = idOf(now, this.#random);

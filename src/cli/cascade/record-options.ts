@@ -38,12 +38,17 @@ export function openRecordStore({ recordDir, secrets = true }: RecordFlags): Rec
   });
 }
 
+/** Where records are that are not in the folder that was read. */
+export const OTHER_FOLDERS =
+  'Records of kubegc up --record are in the folder cascades of its data directory (.kubegc/cascades), those of kubegc record in its own --record-dir: name that folder with --record-dir.';
+
 /** Runs a function with records, and converts a RecordError to a {@link CommandError} with its advice. */
 export async function withRecords<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof RecordError)) throw error;
-    throw new CommandError(error.message, error.advice, { cause: error });
+    const advice = error.code === 'notFound' ? `${error.advice}\n${OTHER_FOLDERS}` : error.advice;
+    throw new CommandError(error.message, advice, { cause: error });
   }
 }

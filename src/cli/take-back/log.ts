@@ -8,7 +8,7 @@ import type { ObjectReference } from '../../cascade/documents/object-reference.t
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { EXIT_DONE } from '../command/exit-codes.ts';
-import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
+import { openRecordStore, OTHER_FOLDERS, type RecordFlags, withRecords } from '../cascade/record-options.ts';
 import { counted, textTable } from '../command/text-table.ts';
 
 export interface LogFlags extends RecordFlags {
@@ -25,7 +25,9 @@ export function log(id: string | undefined, flags: LogFlags, terminal: Terminal)
     if (id === undefined) {
       const { records, unreadable } = await store.list();
       for (const { message } of unreadable) terminal.stderr(`Warning: ${message}\n`);
-      terminal.stdout(flags.output === 'json' ? listAsJson(records) : listAsText(records, systemClock.now()));
+      if (flags.output === 'json') terminal.stdout(listAsJson(records));
+      else if (records.length === 0) terminal.stdout(`No deletion is recorded in ${store.folder}.\n${OTHER_FOLDERS}\n`);
+      else terminal.stdout(listAsText(records, systemClock.now()));
       return EXIT_DONE;
     }
     const record = await store.read(id);
@@ -44,7 +46,6 @@ function listAsJson(records: readonly CascadeRecord[]): string {
 
 /** The list as a table. */
 export function listAsText(records: readonly CascadeRecord[], now: number): string {
-  if (records.length === 0) return 'No deletion is recorded.\n';
   const rows = records.map((record) => [
     record.id,
     humanAge(parseTime(record.time), now),

@@ -90,7 +90,17 @@ describe('the commands that take a deletion back', () => {
     const { cluster: started, uid } = await start();
     await using cluster = started;
     const empty = await cascade('log', '--record-dir', records);
-    expect(empty).toMatchObject({ code: 0, out: 'No deletion is recorded.\n' });
+    expect(empty).toMatchObject({ code: 0, err: '' });
+    const elsewhere =
+      /^Records of kubegc up --record are in the folder cascades .* name that folder with --record-dir\.$/m;
+    expect(empty.out).toContain(`No deletion is recorded in ${records}.\n`);
+    expect(empty.out).toMatch(elsewhere);
+    const unknown = await withRecords('undo', '20260101');
+    expect(unknown).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`error: no record "20260101" in ${records}\n`) as string,
+    });
+    expect(unknown.err).toMatch(elsewhere);
     const id = await deleteWeb(cluster, uid);
 
     const list = await cascade('log', '--record-dir', records);
@@ -125,7 +135,7 @@ describe('the commands that take a deletion back', () => {
     });
     expect(await withRecords('undelete', 'cm/nobody')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('no record has cm/nobody'),
+      err: expect.stringContaining(`no record in ${records} has cm/nobody`),
     });
   });
 

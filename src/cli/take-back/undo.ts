@@ -23,7 +23,7 @@ import type { ClusterFlags } from '../command/cluster-options.ts';
 import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../command/exit-codes.ts';
 import { byWhom, rootsOf } from './log.ts';
 import { parseObjectArguments, resourceOf } from '../cascade/object-arguments.ts';
-import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
+import { openRecordStore, OTHER_FOLDERS, type RecordFlags, withRecords } from '../cascade/record-options.ts';
 import { counted, textTable } from '../command/text-table.ts';
 
 export interface UndoFlags extends ClusterFlags, RecordFlags {
@@ -123,8 +123,8 @@ async function recordedObjects(
   const gathered = await gatherRecorded(store, isWanted);
   if (gathered !== undefined) return gathered;
   throw new CommandError(
-    `no record has ${subject.objects.join(' ')}`,
-    'Only kubectl cascade delete, a running kubegc record and kubegc up --record make records; kubectl cascade log lists them, and -n NAMESPACE chooses the namespace.',
+    `no record in ${store.folder} has ${subject.objects.join(' ')}`,
+    `Only kubectl cascade delete, a running kubegc record and kubegc up --record make records; kubectl cascade log lists them, and -n NAMESPACE chooses the namespace.\n${OTHER_FOLDERS}`,
   );
 }
 
