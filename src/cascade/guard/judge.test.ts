@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
-import { bodyNeedKey } from '../simulate/body-need.ts';
+import { type BodyNeed, bodyNeedKey } from '../simulate/body-need.ts';
 import { NOW, snapshotOf, uidOf } from '../snapshot/snapshot.fixture.ts';
 import type { GuardRequest } from './guard-request.ts';
 import { DeletionLedger, NOTHING } from './budget.ts';
@@ -30,6 +30,14 @@ const protecting = { annotations: { [PROTECT]: 'holds orders' } };
 
 const rules = { exemptUsers: DEFAULT_EXEMPT_USERS, exemptGroups: DEFAULT_EXEMPT_GROUPS, budgets: [] };
 
+/** The objects that a list for a need gives. */
+function bodiesFor({ resource, namespace }: BodyNeed, objects: readonly KubeObject[]): KubeObject[] {
+  return objects.filter(
+    ({ kind, metadata }) =>
+      `${kind?.toLowerCase()}s` === resource && (namespace === undefined || metadata?.namespace === namespace),
+  );
+}
+
 /** Answers the judge's questions, as the guard does. */
 function judged(
   request: GuardRequest,
@@ -45,7 +53,7 @@ function judged(
     asked.push(step.need);
     if (step.need === 'right') facts = { ...facts, mayUnprotect: more.mayUnprotect ?? false };
     else if (step.need === 'snapshot') facts = { ...facts, ...more, snapshot };
-    else for (const need of step.bodies) snapshot.addBodies(bodyNeedKey(need), []);
+    else for (const need of step.bodies) snapshot.addBodies(bodyNeedKey(need), bodiesFor(need, objects));
     if (asked.length > 20) throw new Error(`asked without an end: ${asked.join(' ')}`);
   }
 }
@@ -349,5 +357,52 @@ describe('a budget', () => {
       budgeted({ perDelete: 9 }),
     );
     expect([verdict, reason]).toEqual(['deny', 'reachesProtected']);
+  });
+});
+
+describe('a claim whose volume is protected, and that a finished pod names', () => {
+  const claim: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: 'data',
+      namespace: 'shop',
+      uid: uidOf('data'),
+      finalizers: ['kubernetes.io/pvc-protection'],
+    },
+    spec: { volumeName: 'volume' },
+  };
+  const volume: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: 'volume', uid: uidOf('volume'), ...protecting },
+    spec: {
+      persistentVolumeReclaimPolicy: 'Delete',
+      claimRef: { namespace: 'shop', name: 'data', uid: uidOf('data') },
+    },
+    status: { phase: 'Bound' },
+  };
+  const pod: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'done', namespace: 'shop', uid: uidOf('done') },
+    spec: { nodeName: 'n', volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
+    status: { phase: 'Succeeded' },
+  };
+  const deletion = request('DELETE', { resource: 'persistentvolumeclaims', oldObject: claim });
+
+  it('CAS-073 LIFE-152 is deleted: the pod keeps the claim, and with it the volume', () => {
+    expect(judged(deletion, [namespace, claim, volume, pod])).toMatchObject({ verdict: 'allow' });
+  });
+
+  it('CAS-073 LIFE-155 is refused where the cluster ignores finished pods: the volume would go', () => {
+    const ignoring = { rules: { ...rules, ignoreFinishedPods: true } };
+    expect(judged(deletion, [namespace, claim, volume, pod], ignoring)).toMatchObject({
+      verdict: 'deny',
+      reason: 'reachesProtected',
+      message: expect.stringContaining('DETAIL: persistentvolumes volume: holds orders') as string,
+    });
+    const running = { ...pod, status: { phase: 'Running' } };
+    expect(judged(deletion, [namespace, claim, volume, running], ignoring)).toMatchObject({ verdict: 'allow' });
   });
 });

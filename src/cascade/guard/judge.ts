@@ -25,6 +25,8 @@ export interface GuardRules {
   readonly exemptUsers: readonly string[];
   readonly exemptGroups: readonly string[];
   readonly budgets: readonly GuardBudget[];
+  /** True for a cluster in which a finished pod keeps no claim (`--pvc-protection-ignore-finished-pods`). Default: it does. */
+  readonly ignoreFinishedPods?: boolean;
 }
 
 /** The collector and the other controllers of Kubernetes, the API server itself, and kubelets, which end pods. */
@@ -141,8 +143,9 @@ function judgeLoss(request: GuardRequest, loss: RealLoss, facts: KnownFacts): Gu
       if (!mayUnprotect) return unprotectForbidden(request, sourcesOf(lost, snapshot));
     }
   }
-  const simulated = simulationOf(loss, snapshot);
-  if (simulated === undefined) return allow('harmless');
+  const asked = simulationOf(loss, snapshot);
+  if (asked === undefined) return allow('harmless');
+  const simulated = { ...asked, ignoreFinishedPods: rules.ignoreFinishedPods === true };
   const result = simulate(snapshot, simulated);
   if (result.needs.length > 0) return { need: 'bodies', bodies: result.needs };
   if (result.end === 'bound') return notSettled(request);

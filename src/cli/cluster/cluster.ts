@@ -187,11 +187,11 @@ export class Cluster {
       const admin = { token: identity.adminToken, user: { username: 'kubegc-admin', groups: MASTERS } };
       const tokens = unionTokenVerifier([staticTokenVerifier([admin], audiences), serviceAccountTokens]);
       const guarding = options.guard === 'on' ? await import('../guard/embedded-guard.ts') : undefined;
-      const embedded = guarding?.embeddedGuard(
-        () => clientOf(apiServer, { clock, interceptors: [] }),
-        clock,
-        options.guardBudgets,
-      );
+      const ignoreFinishedPods = options.lifecycle?.claimProtection?.ignoreFinishedPods === true;
+      const embedded = guarding?.embeddedGuard(() => clientOf(apiServer, { clock, interceptors: [] }), clock, {
+        budgets: options.guardBudgets ?? [],
+        ignoreFinishedPods,
+      });
       const requests =
         options.recording === undefined ? undefined : new (await import('./deletion-requests.ts')).DeletionRequests();
       const apiServer: ApiServer = createApiServer({
@@ -228,7 +228,7 @@ export class Cluster {
         clock,
         warmGraph: () => collector.running,
         records: recordFolder === undefined ? undefined : { folder: recordFolder, random },
-        ignoreFinishedPods: options.lifecycle?.claimProtection?.ignoreFinishedPods === true,
+        ignoreFinishedPods,
       });
       apiServer.mount(CASCADE_PATH, cascade);
       if (notReady !== undefined) apiServer.addReadyCheck({ name: options.store, check: notReady });

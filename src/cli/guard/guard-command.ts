@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { logFormatOption, logLevelOption } from '../flags/logging-options.ts';
+import { ignoreFinishedPodsOption } from '../cascade/plan-options.ts';
 import { addOptions, type OptionRow } from '../flags/add-options.ts';
 import type { Terminal } from '../process/terminal.ts';
 import type { GuardFlags } from './serve-guard.ts';
@@ -84,6 +85,7 @@ const guardOptions: readonly OptionRow[] = [
     description: 'group that is never asked, besides those of Kubernetes (repeatable)',
     repeatable: true,
   },
+  { ...ignoreFinishedPodsOption, group: 'Rules:' },
   logLevelOption,
   logFormatOption,
 ];

@@ -41,6 +41,7 @@ export interface GuardFlags {
   readonly budgets?: string;
   readonly exemptUser?: readonly string[];
   readonly exemptGroup?: readonly string[];
+  readonly pvcProtectionIgnoreFinishedPods?: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly logFormat: 'text' | 'json';
 }
@@ -150,6 +151,7 @@ async function rulesOf(flags: GuardFlags): Promise<GuardRules> {
   return {
     exemptUsers: [...DEFAULT_EXEMPT_USERS, ...(flags.exemptUser ?? [])],
     exemptGroups: [...DEFAULT_EXEMPT_GROUPS, ...(flags.exemptGroup ?? [])],
+    ignoreFinishedPods: flags.pvcProtectionIgnoreFinishedPods === true,
     budgets: [...listed, ...(perDelete === undefined && perHour === undefined ? [] : [budget])],
   };
 }
