@@ -111,7 +111,7 @@ export class DeletionRecorder {
     }
   }
 
-  /** Who deleted the roots, and how; several users are all named. */
+  /** The user and policy of the deletion of the roots; several users are all named. */
   #requestOf(roots: readonly ObjectReference[]): Required<DeletionRequest> {
     const requests = roots.map(({ uid }) => this.#requests.get(uid));
     const requesters = new Set(requests.map((request) => request?.requester ?? NOT_KNOWN));

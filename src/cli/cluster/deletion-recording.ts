@@ -21,7 +21,7 @@ export interface DeletionRecordingOptions {
   readonly folder: string;
   readonly secrets: 'encrypted' | 'omitted';
   readonly context: RecordContext;
-  /** Who deleted an object, asked once when it is gone. */
+  /** The request that deleted an object; called once, when the object is gone. */
   readonly requestOf: (uid: string) => DeletionRequest | undefined;
   readonly clock: Clock;
   readonly random: Random;

@@ -6,7 +6,7 @@ import { isTransient } from '../../cascade/record/transient-kinds.ts';
 const MOST_REMEMBERED = 50_000;
 
 /**
- * Remembers who deleted each object, for the records of `kubegc up --record` (CAS-060): a watch does not show the user. It refuses
+ * Remembers the sender of each DELETE, for the records of `kubegc up --record` (CAS-060): a watch does not show the user. It refuses
  * nothing, and is the last plug-in, so that it sees only requests that all others admitted. The first request for an object counts.
  */
 export class DeletionRequests implements AdmissionPlugin {
@@ -18,7 +18,7 @@ export class DeletionRequests implements AdmissionPlugin {
     if (dryRun || isTransient(info)) return;
     const { uid, deletionTimestamp } = oldObject?.metadata ?? {};
     if (uid === undefined) return;
-    // Whoever deletes an object that is terminating did not begin it.
+    // A second DELETE of a terminating object did not begin its deletion.
     if (deletionTimestamp && this.#requests.has(uid)) return;
     const policy = options?.['propagationPolicy'];
     this.#requests.delete(uid);
@@ -28,7 +28,7 @@ export class DeletionRequests implements AdmissionPlugin {
     this.#requests.delete(oldest!);
   }
 
-  /** Who deleted the object that is gone now, and forgets it. Undefined for one that was deleted before this process began. */
+  /** The request that deleted an object, which is gone now and is forgotten. Undefined if the request came before this process began. */
   take(uid: string): DeletionRequest | undefined {
     const request = this.#requests.get(uid);
     this.#requests.delete(uid);
