@@ -5,8 +5,13 @@ import { configMap, observe, ownedBy, widgetDefinition } from '../observed/obser
 import { planRelink } from '../relink/plan-relink.ts';
 import { runRelink } from '../relink/run-relink.ts';
 import { lintCluster } from './lint-cluster.ts';
+import { lintCodes } from './lint-codes.ts';
+import { lintManifests } from './lint-manifests.ts';
 
 const FIVE_MINUTES = { olderThanMs: 300_000 };
+
+/** Codes that a test of this file has met in a cluster. */
+const met = new Set<string>();
 
 /** Codes by object, for the objects in the namespaces of the test. */
 async function codes({ client, clock }: TestCluster): Promise<Record<string, string[]>> {
@@ -15,7 +20,13 @@ async function codes({ client, clock }: TestCluster): Promise<Record<string, str
     FIVE_MINUTES,
   );
   const found: Record<string, string[]> = {};
-  for (const { ref, code } of findings) (found[ref?.name ?? ''] ??= []).push(code);
+  for (const { ref, code, message, fix } of findings) {
+    (found[ref?.name ?? ''] ??= []).push(code);
+    expect([code, message]).not.toContain('');
+    // Nothing is to be mended where the kind of an owner could not be read.
+    expect([code, fix === undefined]).toEqual([code, code === 'ownerUnknown']);
+    met.add(code);
+  }
   return found;
 }
 
@@ -117,6 +128,7 @@ describe('lint of a cluster', () => {
     await clock.advance(240_000);
     expect(await codes(cluster)).toEqual({});
     await clock.advance(120_000);
+    expect(await codes(cluster)).toEqual({ held: ['terminatingLong'] });
     const { findings } = lintCluster(
       await observe(client.rest, { ...systemClock, now: () => clock.now() }),
       FIVE_MINUTES,
@@ -126,15 +138,38 @@ describe('lint of a cluster', () => {
     ]);
     await client.removeFinalizer(held, 'example.com/x');
     expect(await client.find(held)).toBeUndefined();
+    expect(await codes(cluster)).toEqual({});
   });
 
   it('CAS-040 does not say that an owner is absent when its kind could not be read', async () => {
     await using cluster = await startCluster({ controllers: [], crds: widgetDefinition('example.com') });
     const { client } = cluster;
     await client.create(configMap('child', [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'u' }]));
-    cluster.faults.add({ match: { verb: 'list', resource: 'widgets' }, answer: { status: 403, reason: 'Forbidden' } });
+    const allow = cluster.faults.add({
+      match: { verb: 'list', resource: 'widgets' },
+      answer: { status: 403, reason: 'Forbidden' },
+    });
     const report = lintCluster(await observe(client.rest, systemClock), FIVE_MINUTES);
     expect(report.incomplete?.map(({ resource }) => resource)).toEqual(['widgets.example.com']);
     expect(report.findings.map(({ code }) => code)).toEqual(['ownerUnknown']);
+    expect(await codes(cluster)).toEqual({ child: ['ownerUnknown'] });
+    allow();
+    expect(await codes(cluster)).toEqual({ child: ['danglingOwner', 'deletedNow'] });
+  });
+
+  it('CAS-040 CAS-041 every code was met above in a cluster, or is one of a manifest, which a server would refuse or complete', () => {
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true };
+    const references = [owner, { ...owner, uid: 'v', blockOwnerDeletion: true }, { ...owner, uid: '' }];
+    const { findings } = lintManifests([configMap('a', references)], {
+      kindOf: () => ({ resource: 'configmaps', namespaced: true }),
+      now: 0,
+    });
+    const ofManifests = ['blockOwnerDeletionRight', 'missingOwnerField', 'twoControllers', 'uidInManifest'];
+    expect([...new Set(findings.map(({ code }) => code))].toSorted()).toEqual(ofManifests);
+    expect(
+      Object.keys(lintCodes)
+        .filter((code) => !met.has(code))
+        .toSorted(),
+    ).toEqual(ofManifests);
   });
 });
