@@ -17,9 +17,8 @@ export class DeletionRequests implements AdmissionPlugin {
   validate({ info, oldObject, user, options, dryRun }: AdmissionAttributes): void {
     if (dryRun || isTransient(info)) return;
     const { uid, deletionTimestamp } = oldObject?.metadata ?? {};
-    if (uid === undefined) return;
-    // A second DELETE of a terminating object did not begin its deletion.
-    if (deletionTimestamp && this.#requests.has(uid)) return;
+    // A later DELETE of a terminating object, such as that of a kubelet, did not begin its deletion.
+    if (uid === undefined || deletionTimestamp) return;
     const policy = options?.['propagationPolicy'];
     this.#requests.delete(uid);
     this.#requests.set(uid, { requester: user.username, ...(typeof policy === 'string' ? { policy } : {}) });
