@@ -253,6 +253,27 @@ describe('the policy without a process', () => {
         await kubectl.run(['annotate', 'configmap', 'orders', `kubegc.io/protect=${REASON}`]);
         const denied = await kubectl.try(['delete', 'configmap', 'orders']);
         expect(denied.stderr).toContain(`it is protected: ${REASON}`);
+        for (const line of [
+          'delete configmaps --all',
+          'delete configmap orders --cascade=orphan',
+          'delete configmap orders --dry-run=server',
+          'delete --raw /api/v1/namespaces/default/configmaps/orders',
+        ]) {
+          const { code, stderr } = await kubectl.try(line.split(' '));
+          expect([line, code === 0, stderr]).toEqual([line, false, expect.stringContaining(REASON)]);
+        }
+        expect(await kubectl.run('get configmap orders -o name')).toContain('configmap/orders');
+        // docs/protect.md: a policy sees one object, so its namespace takes it along, and an eviction its pod.
+        await kubectl.run('create namespace shop');
+        await kubectl.run('run web -n shop --image=x');
+        await kubectl.run(['annotate', 'pod', 'web', '-n', 'shop', `kubegc.io/protect=${REASON}`]);
+        const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web', namespace: 'shop' } };
+        await writeFile(join(directory.path, 'eviction.json'), JSON.stringify(eviction));
+        const evict = ['create', '--raw', '/api/v1/namespaces/shop/pods/web/eviction', '-f'];
+        await kubectl.run([...evict, join(directory.path, 'eviction.json')]);
+        await kubectl.run('create configmap other -n shop');
+        await kubectl.run(['annotate', 'configmap', 'other', '-n', 'shop', `kubegc.io/protect=${REASON}`]);
+        await kubectl.run('delete namespace shop --timeout=60s');
         await kubectl.run('create clusterrole editor --verb=get,list,update,patch --resource=configmaps');
         await kubectl.run('create clusterrolebinding editor --clusterrole=editor --user=ann');
         const off = ['annotate', 'configmap', 'orders', 'kubegc.io/protect-'];
