@@ -33,7 +33,7 @@ if (args[0] === '__complete') {
   process.exitCode = await completePlugin(program, args.slice(1), terminal);
 } else if (upFlags === undefined) {
   const { run } = await import('./program.ts');
-  process.exitCode = await run(args, terminal);
+  process.exitCode = await run(args, terminal, pluginWords.length === 0 ? 'kubegc' : 'kubectl');
 } else {
   const { runUp } = await import('./up/up.ts');
   process.exitCode = await runUp(upFlags, terminal);

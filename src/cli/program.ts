@@ -116,12 +116,19 @@ function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
 
-/** Runs one command line; resolves with the exit code. Never throws. */
-export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+/**
+ * Runs one command line; resolves with the exit code. Never throws.
+ * @param name the program that a person called: `kubectl` for a plugin
+ */
+export async function run(
+  args: readonly string[],
+  terminal: Terminal,
+  name: 'kubegc' | 'kubectl' = 'kubegc',
+): Promise<number> {
   let exitCode = 0;
   const program = buildProgram(terminal, (code) => {
     exitCode = code;
-  });
+  }).name(name);
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({
       writeOut: terminal.stdout,

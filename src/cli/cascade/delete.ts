@@ -36,7 +36,7 @@ import {
 } from './plan-request.ts';
 import { ask } from './ask.ts';
 import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED, EXIT_TIMED_OUT } from '../command/exit-codes.ts';
-import { openRecordStore, type RecordFlags, withRecords } from './record-options.ts';
+import { openRecordStore, recordArgument, type RecordFlags, withRecords } from './record-options.ts';
 import { terminalStyle } from './terminal-style.ts';
 import { counted } from '../command/text-table.ts';
 
@@ -120,7 +120,8 @@ export function waitFor(id: string, flags: WaitFlags, terminal: Terminal): Promi
         );
       }
       const stop = stopped();
-      const awaiting = { store, id: record.id, terminal, deadline: deadlineOf(timeoutMs) };
+      const named = recordArgument(record.id, flags);
+      const awaiting = { store, id: record.id, named, terminal, deadline: deadlineOf(timeoutMs) };
       if (rootsByWave(record.plan).length > 1) {
         const begun = await inWaves(cluster, record.plan, { ...awaiting, signal: stop, from: 'later' });
         if (begun !== undefined) return begun;
@@ -152,7 +153,8 @@ async function carryOut(
   const id = await recordCascade(plan, { client, records: store, context });
   terminal.stderr(`Recorded ${counted(goes.length, 'object')} as ${id}.\n`);
   const signal = rootsByWave(plan).length > 1 ? stopped() : undefined;
-  const awaiting = { store, id, terminal, deadline: deadlineOf(timeoutMs) };
+  const named = recordArgument(id, flags);
+  const awaiting = { store, id, named, terminal, deadline: deadlineOf(timeoutMs) };
   const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
   const ended = await inWaves(cluster, plan, { ...awaiting, signal, ...grace });
   if (ended !== undefined) {
@@ -160,7 +162,7 @@ async function carryOut(
     return ended;
   }
   if (flags.wait === false || flags.wait === 'false') {
-    terminal.stdout(`Deleting. kubectl cascade wait ${id} waits for the end.\n`);
+    terminal.stdout(`Deleting. kubectl cascade wait ${named} waits for the end.\n`);
     await onRecord(id);
     return EXIT_DONE;
   }
@@ -172,6 +174,8 @@ async function carryOut(
 interface Awaiting {
   readonly store: RecordStore;
   readonly id: string;
+  /** The record as an argument of the next command. */
+  readonly named: string;
   readonly terminal: Terminal;
   /** The deadline of the waves and the wait after them, in monotonic milliseconds. */
   readonly deadline: number | undefined;
@@ -196,6 +200,7 @@ async function inWaves(
   {
     store,
     id,
+    named,
     terminal,
     deadline,
     signal,
@@ -223,8 +228,8 @@ async function inWaves(
     const { end, remaining } = waves;
     const differences = remaining.map(sentenceOf);
     await store.finish(id, { outcome: end, ...(differences.length === 0 ? {} : { differences }) });
-    if (end === 'timedOut') return say({ end, remaining, differences }, plan, id, terminal);
-    terminal.stderr(`Interrupted before the last wave. kubectl cascade wait ${id} goes on with it.\n`);
+    if (end === 'timedOut') return say({ end, remaining, differences }, plan, named, terminal);
+    terminal.stderr(`Interrupted before the last wave. kubectl cascade wait ${named} goes on with it.\n`);
     return EXIT_ERROR;
   }
   const { sent } = waves;
@@ -238,7 +243,9 @@ async function inWaves(
       detail:
         done === 0
           ? ['Nothing was deleted.']
-          : [`${counted(done, 'object')} before it were deleted: kubectl cascade undo ${id} brings back what is gone.`],
+          : [
+              `${counted(done, 'object')} before it were deleted: kubectl cascade undo ${named} brings back what is gone.`,
+            ],
       next: 'Preview it again.',
     },
     terminal,
@@ -248,7 +255,7 @@ async function inWaves(
 async function awaitEnd(
   { client }: ClusterAccess,
   plan: CascadePlan,
-  { store, id, terminal, deadline, signal }: Awaiting,
+  { store, id, named, terminal, deadline, signal }: Awaiting,
 ): Promise<number> {
   const progress = progressLine(plan, terminal);
   const end = await awaitCascade(plan, {
@@ -261,10 +268,15 @@ async function awaitEnd(
   progress.end();
   const outcome = end.end === 'asPlanned' ? 'asPlanned' : end.end;
   await store.finish(id, { outcome, ...(end.differences.length === 0 ? {} : { differences: end.differences }) });
-  return say(end, plan, id, terminal);
+  return say(end, plan, named, terminal);
 }
 
-function say({ end, remaining, differences }: CascadeEnd, plan: CascadePlan, id: string, terminal: Terminal): number {
+function say(
+  { end, remaining, differences }: CascadeEnd,
+  plan: CascadePlan,
+  named: string,
+  terminal: Terminal,
+): number {
   const gone = plan.objects.filter(isToGo).length - remaining.length;
   const held = plan.objects.filter((object) => object.outcome === 'waits' && !isToGo(object));
   switch (end) {
@@ -272,7 +284,7 @@ function say({ end, remaining, differences }: CascadeEnd, plan: CascadePlan, id:
       terminal.stdout(
         gone === 0
           ? 'No object is gone yet, as planned.\n'
-          : `Deleted ${counted(gone, 'object')}, as planned. kubectl cascade undo ${id} brings ${gone === 1 ? 'it' : 'them'} back.\n`,
+          : `Deleted ${counted(gone, 'object')}, as planned. kubectl cascade undo ${named} brings ${gone === 1 ? 'it' : 'them'} back.\n`,
       );
       if (held.length > 0) {
         const lines = held.map(({ ref, message }) => `${objectName(ref)}: ${message}`);
@@ -283,17 +295,17 @@ function say({ end, remaining, differences }: CascadeEnd, plan: CascadePlan, id:
       return EXIT_DONE;
     case 'different':
       terminal.stdout(`Deleted ${counted(gone, 'object')}, and not all as planned:\n${shownLines(differences)}`);
-      terminal.stdout(`kubectl cascade undo ${id} brings back what was recorded.\n`);
+      terminal.stdout(`kubectl cascade undo ${named} brings back what was recorded.\n`);
       return EXIT_ERROR;
     case 'timedOut':
       terminal.stderr(
         `error: timed out with ${counted(remaining.length, 'object')} left\n${shownLines(remaining.map(sentenceOf))}`,
       );
-      terminal.stderr(`kubectl cascade explain says why; kubectl cascade wait ${id} goes on.\n`);
+      terminal.stderr(`kubectl cascade explain says why; kubectl cascade wait ${named} goes on.\n`);
       return EXIT_TIMED_OUT;
     case 'interrupted':
       terminal.stderr(
-        `Interrupted; the deletion goes on in the cluster. kubectl cascade wait ${id} waits until it has finished.\n`,
+        `Interrupted; the deletion goes on in the cluster. kubectl cascade wait ${named} waits until it has finished.\n`,
       );
       return EXIT_ERROR;
   }

@@ -4,6 +4,7 @@ import { RecordStore } from '../../cascade/record/record-store.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { systemRandom } from '../../base/random/random.ts';
 import { CommandError } from '../process/command-error.ts';
+import { shellQuoted } from '../process/shell-quoted.ts';
 import type { CommandOption } from '../command/command-option.ts';
 
 /** The flags about the place and content of records. */
@@ -41,6 +42,12 @@ export function openRecordStore({ recordDir, secrets = true }: RecordFlags): Rec
 /** Where records are that are not in the folder that was read. */
 export const OTHER_FOLDERS =
   'Records of kubegc up --record are in the folder cascades of its data directory (.kubegc/cascades), those of kubegc record in its own --record-dir: name that folder with --record-dir.';
+
+/** A record as an argument of the next command, with the folder that this command was given. */
+export function recordArgument(id: string, { recordDir }: RecordFlags): string {
+  if (recordDir === undefined) return id;
+  return `${id} --record-dir ${/^[\w./:,=@%+-]+$/.test(recordDir) ? recordDir : shellQuoted(recordDir)}`;
+}
 
 /** Runs a function with records, and converts a RecordError to a {@link CommandError} with its advice. */
 export async function withRecords<T>(run: () => Promise<T>): Promise<T> {

@@ -237,7 +237,7 @@ export class Cluster {
       const client = clientOf(apiServer, { clock, interceptors: [requestMetrics(metrics, 'in-process')] });
       if (options.recording !== undefined && recordFolder !== undefined) {
         const requestOf: DeletionRecordingOptions['requestOf'] = (uid) => requests?.take(uid);
-        const given = { options, folder: recordFolder, store, client, requestOf };
+        const given = { options, port: httpServer.port, folder: recordFolder, store, client, requestOf };
         recording = await startRecording(options.recording, given);
       }
       const parts = {
@@ -362,6 +362,8 @@ async function startRecording(
   { secrets }: { readonly secrets: 'encrypted' | 'omitted' },
   given: {
     readonly options: ClusterOptions;
+    /** The one that the server listens on, which a start with port 0 chooses. */
+    readonly port: number;
     readonly folder: string;
     readonly store: Store;
     readonly client: RestClient;
@@ -372,7 +374,7 @@ async function startRecording(
     import('./deletion-recording.ts'),
     import('../../cascade/record/cluster-uid.ts'),
   ]);
-  const { options, folder, store, client, requestOf } = given;
+  const { options, port, folder, store, client, requestOf } = given;
   const { clock, random, logger, listen } = options;
   const uid = await clusterUid(client);
   return Recording.start({
@@ -382,7 +384,7 @@ async function startRecording(
     requestOf,
     context: {
       name: 'kubegc',
-      server: `https://${formatHost(listen.host)}:${listen.port}`,
+      server: `https://${formatHost(listen.host)}:${port}`,
       ...(uid === undefined ? {} : { clusterUid: uid }),
     },
     clock,

@@ -235,6 +235,7 @@ describe('a server that records', () => {
             outcome: 'recorded',
             requester: 'ada',
             policy: 'Background',
+            context: { name: 'kubegc', server: cluster.url, clusterUid: expect.any(String) as string },
             undone: [expect.anything()],
           }) as object,
         ]) as object,

@@ -8,7 +8,13 @@ import type { ObjectReference } from '../../cascade/documents/object-reference.t
 import type { RecordedObject } from '../../cascade/record/recorded-object.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { EXIT_DONE } from '../command/exit-codes.ts';
-import { openRecordStore, OTHER_FOLDERS, type RecordFlags, withRecords } from '../cascade/record-options.ts';
+import {
+  openRecordStore,
+  OTHER_FOLDERS,
+  recordArgument,
+  type RecordFlags,
+  withRecords,
+} from '../cascade/record-options.ts';
 import { counted, textTable } from '../command/text-table.ts';
 
 export interface LogFlags extends RecordFlags {
@@ -32,7 +38,7 @@ export function log(id: string | undefined, flags: LogFlags, terminal: Terminal)
     }
     const record = await store.read(id);
     if (flags.output === 'json') terminal.stdout(`${stringifyExactJson(record, 2)}\n`);
-    else terminal.stdout(recordAsText(record, await store.objects(id), systemClock.now()));
+    else terminal.stdout(recordAsText(record, await store.objects(id), { flags, now: systemClock.now() }));
     return EXIT_DONE;
   });
 }
@@ -58,7 +64,11 @@ export function listAsText(records: readonly CascadeRecord[], now: number): stri
 }
 
 /** One record: facts first, then its objects. */
-export function recordAsText(record: CascadeRecord, objects: readonly RecordedObject[], now: number): string {
+export function recordAsText(
+  record: CascadeRecord,
+  objects: readonly RecordedObject[],
+  { flags, now }: { readonly flags: RecordFlags; readonly now: number },
+): string {
   const age = humanDuration(Math.max(0, now - (parseTime(record.time) ?? now)));
   const lines = [
     `${rootsOf(record)} was deleted ${age} ago${byWhom(record)}; ${counted(record.objects, 'object')} can be brought back.`,
@@ -83,7 +93,12 @@ export function recordAsText(record: CascadeRecord, objects: readonly RecordedOb
       dataOmitted === true ? 'data not recorded' : '',
     ]);
   const more = objects.length > SHOWN ? `… and ${counted(objects.length - SHOWN, 'more object')}\n` : '';
-  return `${lines.join('\n')}\n\n${textTable(['OBJECT', 'NAMESPACE', ''], rows)}${more}\nBring it back:   kubectl cascade undo ${record.id}\n`;
+  // A recorder leaves out what comes back by itself; a record of `delete`, which has a plan, has everything.
+  const rebuilt =
+    record.plan === undefined
+      ? 'Not in the record: objects that a controller makes again, such as the pods of a ReplicaSet.\n'
+      : '';
+  return `${lines.join('\n')}\n\n${textTable(['OBJECT', 'NAMESPACE', ''], rows)}${more}${rebuilt}\nBring it back:   kubectl cascade undo ${recordArgument(record.id, flags)}\n`;
 }
 
 /** `deployment/web -n shop and 2 more` */
@@ -109,5 +124,8 @@ const OUTCOMES: Readonly<Record<CascadeRecord['outcome'], string>> = {
   failed: 'failed',
 };
 
-const outcomeOf = ({ outcome, undone = [] }: CascadeRecord): string =>
-  undone.length === 0 ? OUTCOMES[outcome] : `${OUTCOMES[outcome]}, undone`;
+/** A recorder, which has no plan, writes a record of objects that are gone. */
+function outcomeOf({ outcome, plan, undone = [] }: CascadeRecord): string {
+  const text = outcome === 'recorded' && plan === undefined ? 'deleted' : OUTCOMES[outcome];
+  return undone.length === 0 ? text : `${text}, undone`;
+}

@@ -23,7 +23,7 @@ import { EXIT_DONE } from '../command/exit-codes.ts';
 import { warnIncomplete } from '../cascade/plan-request.ts';
 import { CommandError } from '../process/command-error.ts';
 import { resourceOf } from '../cascade/object-arguments.ts';
-import { openRecordStore, type RecordFlags, withRecords } from '../cascade/record-options.ts';
+import { openRecordStore, recordArgument, type RecordFlags, withRecords } from '../cascade/record-options.ts';
 import { counted } from '../command/text-table.ts';
 import { clusterUid } from '../../cascade/record/cluster-uid.ts';
 
@@ -60,7 +60,7 @@ export function recordUntil(flags: RecorderFlags, terminal: Terminal, signal: Ab
         ...(flags.rebuilt === true ? {} : { ignores: isRebuiltByController }),
         onRecorded: (id, { length: objects }) => {
           terminal.stdout(
-            `recorded ${id}: ${counted(objects, 'object')}; kubectl cascade undo ${id} brings ${objects === 1 ? 'it' : 'them'} back\n`,
+            `recorded ${id}: ${counted(objects, 'object')}; kubectl cascade undo ${recordArgument(id, flags)} brings ${objects === 1 ? 'it' : 'them'} back\n`,
           );
           void store.expire().catch((error: unknown) => void terminal.stderr(`Warning: ${String(error)}\n`));
         },

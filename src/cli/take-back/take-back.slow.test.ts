@@ -131,7 +131,7 @@ describe('the commands that take a deletion back', () => {
     // The id of a record is no object: the message names the command for it.
     expect(await withRecords('undelete', id)).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`kubectl cascade undo ${id} takes it back as a whole.`),
+      err: expect.stringContaining(`kubectl cascade undo ${id} --record-dir ${records} takes it back as a whole.`),
     });
     expect(await withRecords('undelete', 'cm/nobody')).toMatchObject({
       code: 1,
@@ -163,9 +163,13 @@ describe('the commands that take a deletion back', () => {
     await until('the deletion is recorded', () => said.out.includes('recorded '));
     stop.abort();
     expect(await recording).toBe(0);
-    expect(said.out).toMatch(/recorded \S+: 3 objects; kubectl cascade undo/);
+    expect(said.out).toMatch(/recorded \S+: 3 objects; kubectl cascade undo \S+ --record-dir \S+ brings them back/);
     const list = await cascade('log', '--record-dir', records);
-    expect(list.out).toContain('configmap/web -n default');
+    expect(list.out).toMatch(/ \(not known\) +configmap\/web -n default +3 +deleted$/m);
+    const [, id = ''] = /recorded (\S+):/.exec(said.out) ?? [];
+    const shown = (await cascade('log', id, '--record-dir', records)).out;
+    expect(shown).toContain('Not in the record: objects that a controller makes again');
+    expect(shown).toContain(`Bring it back:   kubectl cascade undo ${id} --record-dir ${records}\n`);
     const undone = await withRecords('undelete', 'cm/web', '--yes');
     expect(undone).toMatchObject({ code: 0, out: expect.stringContaining('Owner references: 2 of 2 are valid.') });
     const secret = await client.get({

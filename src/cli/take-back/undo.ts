@@ -23,7 +23,13 @@ import type { ClusterFlags } from '../command/cluster-options.ts';
 import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../command/exit-codes.ts';
 import { byWhom, rootsOf } from './log.ts';
 import { parseObjectArguments, resourceOf } from '../cascade/object-arguments.ts';
-import { openRecordStore, OTHER_FOLDERS, type RecordFlags, withRecords } from '../cascade/record-options.ts';
+import {
+  openRecordStore,
+  OTHER_FOLDERS,
+  recordArgument,
+  type RecordFlags,
+  withRecords,
+} from '../cascade/record-options.ts';
 import { counted, textTable } from '../command/text-table.ts';
 
 export interface UndoFlags extends ClusterFlags, RecordFlags {
@@ -52,7 +58,7 @@ async function undoIn(cluster: ClusterAccess, subject: UndoSubject, { flags, ter
   const { client } = cluster;
   const store = openRecordStore(flags);
   const discovery = await discover(client);
-  const { record, objects } = await recordedObjects(store, subject, { discovery, namespace: cluster.namespace });
+  const { record, objects } = await recordedObjects(store, subject, { discovery, namespace: cluster.namespace, flags });
   if (flags.anotherCluster !== true) await refuseAnotherCluster(client, record);
   const { managed, onConflict } = flags;
   const options = { id: record.id, managed, onConflict };
@@ -101,12 +107,19 @@ function refuse({ objects }: UndoPlan, terminal: Terminal): number {
 async function recordedObjects(
   store: RecordStore,
   subject: UndoSubject,
-  { discovery, namespace }: { readonly discovery: DiscoveryResult; readonly namespace: string },
+  {
+    discovery,
+    namespace,
+    flags,
+  }: { readonly discovery: DiscoveryResult; readonly namespace: string; readonly flags: RecordFlags },
 ): Promise<{ record: CascadeRecord; objects: readonly RecordedObject[] }> {
   if ('id' in subject) return { record: await store.read(subject.id), objects: await store.objects(subject.id) };
   const [id = ''] = subject.objects;
   if (isRecordId(id)) {
-    throw new CommandError(`${id} is a record, not TYPE/NAME`, `kubectl cascade undo ${id} takes it back as a whole.`);
+    throw new CommandError(
+      `${id} is a record, not TYPE/NAME`,
+      `kubectl cascade undo ${recordArgument(id, flags)} takes it back as a whole.`,
+    );
   }
   const wanted = parseObjectArguments(subject.objects, {}).map(({ type, name }) => {
     const { group, kind, namespaced } = resourceOf(discovery, type);
@@ -185,7 +198,7 @@ export function planAsText(plan: UndoPlan, record: CascadeRecord, now: number): 
 export function resultAsText({ objects, summary, ownerEdges }: UndoResult): string {
   const { created, present, left, conflict, failed } = summary;
   const lines = [
-    `Restored ${counted(created, 'object')}; ${present} were there, ${left} left out, ${conflict} skipped, ${failed} failed.`,
+    `Restored ${counted(created, 'object')}; ${present} ${present === 1 ? 'was' : 'were'} there, ${left} left out, ${conflict} skipped, ${failed} failed.`,
     ...(ownerEdges.total === 0
       ? []
       : [
