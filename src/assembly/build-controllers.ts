@@ -7,6 +7,7 @@ import type { Service } from '../base/service.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
 import type { GarbageCollector } from '../collector/garbage-collector.ts';
 import type { GarbageCollectorOptions } from '../collector/garbage-collector-options.ts';
+import { given } from '../lifecycle/assembly/controller-entry.ts';
 import type { LifecycleSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
 import { selectOnDemand } from '../lifecycle/assembly/on-demand-controllers.ts';
 import { withholdWrites } from '../lifecycle/kit/dry-run.ts';
@@ -119,7 +120,12 @@ const builders: Record<FixedControllerName, (options: ControllersOptions) => Pro
   [COLLECTOR]: (options) => buildCollector(options, 'always'),
   'namespace-controller': async (options) => {
     const { NamespaceController } = await import('../lifecycle/namespace/namespace-controller.ts');
-    return new NamespaceController({ ...contextOf(options, 'namespace-controller'), ...options.lifecycle.namespaces });
+    const { namespaces, compat } = options.lifecycle;
+    return new NamespaceController({
+      ...contextOf(options, 'namespace-controller'),
+      ...namespaces,
+      ...given({ compat }),
+    });
   },
   'serviceaccount-controller': async (options) => {
     const { DefaultServiceAccountController } =

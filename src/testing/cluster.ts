@@ -24,6 +24,7 @@ import { writeFileAtomically } from '../base/write-file-atomically.ts';
 import { Informer } from '../client/reflector/informer.ts';
 import type { Interceptor, Send } from '../client/rest/interceptor.ts';
 import type { RestClient } from '../client/rest/rest-client.ts';
+import { given } from '../lifecycle/assembly/controller-entry.ts';
 import type { SimulationSettings } from '../lifecycle/assembly/lifecycle-settings.ts';
 import { Activity } from './activity/activity.ts';
 import { observedHandler, USER_AGENT } from './actors/actor.ts';
@@ -76,6 +77,8 @@ export interface ClusterOptions {
   readonly controllers?: readonly ControllerName[] | undefined;
   /** Simulates nodes, and the work of scheduler and kubelet on pods; no container runs. Nothing is simulated unless given. */
   readonly simulate?: SimulationSettings;
+  /** `strict`: controllers do what those of kube-controller-manager do also where kubegc does better. `improved` unless given. */
+  readonly compat?: 'improved' | 'strict' | undefined;
   /** Also serves HTTPS on a free port of 127.0.0.1, for {@link TestCluster.kubeconfig}. */
   readonly listen?: boolean | undefined;
   /**
@@ -95,6 +98,7 @@ const OPTIONS: readonly (keyof ClusterOptions)[] = [
   'listen',
   'fieldValidation',
   'simulate',
+  'compat',
   'from',
 ];
 /** The certificate in `kube-root-ca.crt` in a cluster that does not listen. */
@@ -168,6 +172,7 @@ export class TestCluster implements AsyncDisposable {
     checkControllers(options.controllers ?? []);
     checkFieldValidation(options.fieldValidation);
     checkSimulation(options.simulate);
+    checkCompatibility(options.compat);
     const { fieldValidation } = options;
     const definitions = definitionsAmong(await readObjects(options.crds));
     const objects = await readObjects(options.objects);
@@ -265,7 +270,7 @@ export class TestCluster implements AsyncDisposable {
         issueSecretToken: undefined,
         rootCaPem: options.listen ? (await processCertificates()).caPem : NO_AUTHORITY,
         mount: (prefix, mounted) => server.mount(prefix, mounted),
-        lifecycle: options.simulate === undefined ? {} : { simulate: options.simulate },
+        lifecycle: given({ simulate: options.simulate, compat: options.compat }),
         loading: (load) => activity.during(load),
       });
       const cascade = cascadeHandler({
@@ -536,6 +541,11 @@ async function until(
 }
 
 /** Throws a TypeError that names the invalid setting. */
+function checkCompatibility(compat: unknown): void {
+  if (compat === undefined || compat === 'improved' || compat === 'strict') return;
+  throw new TypeError(`compat is 'improved' or 'strict', not ${inspect(compat)}`);
+}
+
 function checkSimulation(settings: SimulationSettings | undefined): void {
   if (settings === undefined) return;
   checkKeys('simulate', settings, ['pods', 'nodes']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lifecycleSettingsOf } from './lifecycle-flags.ts';
+import { type LifecycleFlags, lifecycleSettingsOf } from './lifecycle-flags.ts';
 
 describe('the flags of the lifecycle controllers', () => {
   it('take the names of kube-controller-manager', () => {
@@ -41,7 +41,25 @@ describe('the flags of the lifecycle controllers', () => {
     expect(lifecycleSettingsOf({}).dryRun).toBeUndefined();
   });
 
+  it.each<[LifecycleFlags]>([
+    [{ podGcMaxTerminatedPerNamespace: '1' }],
+    [{ podGcTerminatedTtl: '1h' }],
+    [{ podTtl: true }],
+    [{ genericTtl: true }],
+    [{ unusedClaims: 'delete' }],
+    [{ pvcProtectionIgnoreFinishedPods: true }],
+    [{ deploymentCleanupDuringRollout: true }],
+    [{ nodeExistenceSource: 'lease' }],
+  ])(
+    'LIFE-066 LIFE-067 LIFE-090 LIFE-155 LIFE-175 LIFE-315 strict refuses what Kubernetes does not have: %j',
+    (flags) => {
+      expect(() => lifecycleSettingsOf({ ...flags, compat: 'strict' })).toThrow('--compat strict adds nothing');
+      expect(lifecycleSettingsOf({ ...flags, compat: 'improved' }).compat).toBeUndefined();
+    },
+  );
+
   it.each([
+    [{ compat: 'loose' }, '--compat'],
     [{ dryRunControllers: 'garbage-collector-controller' }, '--dry-run-controllers'],
     [{ concurrentStatefulsetSyncs: '0' }, '--concurrent-statefulset-syncs'],
     [{ concurrentDaemonsetSyncs: 'many' }, '--concurrent-daemonset-syncs'],

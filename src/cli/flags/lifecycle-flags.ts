@@ -12,6 +12,7 @@ import { durationOf } from './duration-flag.ts';
 
 /** Values of the command line, as a person typed them. */
 export interface LifecycleFlags {
+  readonly compat?: string;
   readonly dryRunControllers?: string;
   readonly terminatedPodGcThreshold?: string;
   readonly concurrentTtlAfterFinishedSyncs?: string;
@@ -78,6 +79,7 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
   const jobSyncs = wholeNumber('--concurrent-job-syncs', flags.concurrentJobSyncs, workers);
   const cronJobSyncs = wholeNumber('--concurrent-cron-job-syncs', flags.concurrentCronJobSyncs, workers);
   return {
+    ...compatibilityOf(flags),
     ...dryRunOf(flags),
     ...(threshold === undefined ? {} : { terminatedPodThreshold: threshold }),
     ...(ttlSyncs === undefined ? {} : { concurrentTtlSyncs: ttlSyncs }),
@@ -94,6 +96,30 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
     ...namespaceSettings(flags),
     simulate: { ...(pods === 'off' ? {} : { pods }), ...(nodes === undefined ? {} : { nodes }) },
   };
+}
+
+/** Flags of what Kubernetes does not have, and a strict kubegc neither. */
+const ADDITIONS: readonly (readonly [flag: string, isGiven: (flags: LifecycleFlags) => boolean])[] = [
+  ['--pod-gc-max-terminated-per-namespace', ({ podGcMaxTerminatedPerNamespace: given }) => given !== undefined],
+  ['--pod-gc-terminated-ttl', ({ podGcTerminatedTtl: given }) => given !== undefined],
+  ['--pod-ttl', ({ podTtl }) => podTtl === true],
+  ['--generic-ttl', ({ genericTtl }) => genericTtl === true],
+  ['--unused-claims delete', ({ unusedClaims }) => unusedClaims === 'delete'],
+  ['--pvc-protection-ignore-finished-pods', ({ pvcProtectionIgnoreFinishedPods: given }) => given === true],
+  ['--deployment-cleanup-during-rollout', ({ deploymentCleanupDuringRollout: given }) => given === true],
+  ['--node-existence-source', ({ nodeExistenceSource }) => nodeExistenceSource !== undefined],
+];
+
+function compatibilityOf(flags: LifecycleFlags): LifecycleSettings {
+  const { compat } = flags;
+  if (compat === undefined || compat === 'improved') return {};
+  if (compat !== 'strict') throw new CommandError(`invalid --compat "${compat}"`, 'Give improved or strict.');
+  const [addition] = ADDITIONS.find(([, isGiven]) => isGiven(flags)) ?? [];
+  if (addition === undefined) return { compat };
+  throw new CommandError(
+    `${addition} adds to what Kubernetes does, and --compat strict adds nothing`,
+    'Leave one of the two away.',
+  );
 }
 
 const COLLECTOR = 'garbage-collector-controller';

@@ -9,6 +9,7 @@ const named = (flag: string) => (option: { readonly flags: string }) => option.f
 
 /** Each flag, a value, and the settings that it makes. */
 const table: readonly (readonly [string, string | true, object])[] = [
+  ['--compat', 'strict', { compat: 'strict' }],
   ['--dry-run-controllers', 'job,podgc', { dryRun: new Set(['job-controller', 'pod-garbage-collector-controller']) }],
   ['--terminated-pod-gc-threshold', '7', { terminatedPodThreshold: 7 }],
   ['--pod-gc-check-period', '5s', { podGc: { checkPeriodMs: 5000 } }],

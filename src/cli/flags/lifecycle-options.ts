@@ -12,6 +12,14 @@ export interface LifecycleOption {
 /** The flags of the lifecycle controllers, with the names and defaults of kube-controller-manager where it has them. */
 export const lifecycleOptions: readonly LifecycleOption[] = [
   {
+    key: 'compat',
+    flags: '--compat <MODE>',
+    description:
+      'improved, or strict: controllers do what those of kube-controller-manager do also where kubegc does better',
+    choices: ['improved', 'strict'],
+    default: 'improved',
+  },
+  {
     key: 'dryRunControllers',
     flags: '--dry-run-controllers <LIST>',
     description:

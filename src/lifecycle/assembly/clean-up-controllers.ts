@@ -38,9 +38,9 @@ export const cleanUpControllers = {
   'certificatesigningrequest-cleaner-controller': {
     alias: 'csrcleaner',
     wakes: [{ gvr: { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' } }],
-    load: async (context, { csrCleaner }) => {
+    load: async (context, { csrCleaner, compat }) => {
       const { CsrCleanerController } = await import('../csr-cleaner/csr-cleaner-controller.ts');
-      return new CsrCleanerController({ ...context, ...csrCleaner });
+      return new CsrCleanerController({ ...context, ...csrCleaner, ...given({ compat }) });
     },
   },
   'podcertificaterequest-cleaner-controller': {
@@ -53,6 +53,8 @@ export const cleanUpControllers = {
   },
   'node-lease-cleaner-controller': {
     alias: 'node-lease-cleaner',
+    // kube-controller-manager keeps such leases for ever.
+    when: ({ compat }) => compat !== 'strict',
     wakes: [{ gvr: LEASES, namespace: 'kube-node-lease' }],
     load: async (context, { nodeLeaseMinAgeMs: minAgeMs }) => {
       const { NodeLeaseController } = await import('../node-lease/node-lease-controller.ts');

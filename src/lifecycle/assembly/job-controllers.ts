@@ -14,9 +14,9 @@ export const jobControllers = {
     alias: 'job',
     // A pod may have lost its Job while no controller ran (LIFE-354).
     wakes: [{ gvr: JOBS }, { gvr: PODS, when: isTracked }],
-    load: async (context, { concurrentJobSyncs: workers }) => {
+    load: async (context, { concurrentJobSyncs: workers, compat }) => {
       const { JobController } = await import('../job/job-controller.ts');
-      return new JobController({ ...context, ...given({ workers }) });
+      return new JobController({ ...context, ...given({ workers, compat }) });
     },
   },
   'cronjob-controller': {

@@ -1,4 +1,5 @@
 import type { CsrTimes } from '../csr-cleaner/csr-cleaner-controller.ts';
+import type { Compatibility } from '../kit/compatibility.ts';
 import type { NamespaceControllerOptions } from '../namespace/namespace-controller.ts';
 import type { NodeExistenceSettings } from '../node-existence/node-existence-controller.ts';
 import type { NodeHealthSettings } from '../node-lifecycle/node-lifecycle-controller.ts';
@@ -8,6 +9,8 @@ import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
 /** The settings of the controllers that start on demand. A missing setting has kube-controller-manager's default. */
 export interface LifecycleSettings {
+  /** `strict`: as in kube-controller-manager also where kubegc does better; `improved` by default. */
+  readonly compat?: Compatibility;
   /** Names of controllers that decide and report their deletions, but write nothing. */
   readonly dryRun?: ReadonlySet<string>;
   /** Maximum number of terminated pods in the cluster; 0 or less means no limit. */

@@ -3,6 +3,7 @@ import type { GroupVersionResource } from '../../api/meta/group-version-kind.ts'
 import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
+import type { Compatibility } from '../kit/compatibility.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
@@ -19,17 +20,24 @@ export interface CsrTimes extends CsrLifetimes {
   readonly pollIntervalMs?: number;
 }
 
+interface CsrCleanerOptions extends SharedContext, CsrTimes {
+  readonly compat?: Compatibility;
+}
+
 /** Interval of a pass over all requests, in addition to timers, in case a clock jumped. */
 const RESYNC_MS = 3_600_000;
 
-/** Deletes CertificateSigningRequests when they are due (`certificatesigningrequest-cleaner-controller`, LIFE-101). */
+/**
+ * Deletes CertificateSigningRequests when they are due, and with `compat: 'strict'` in the first pass after that
+ * (`certificatesigningrequest-cleaner-controller`, LIFE-101).
+ */
 export class CsrCleanerController implements Service {
-  readonly #context: SharedContext & CsrTimes;
+  readonly #context: CsrCleanerOptions;
   readonly #requests: SharedCache<SigningRequest>;
   readonly #loop: ReconcileLoop;
   readonly #deletions: Counter;
 
-  constructor(context: SharedContext & CsrTimes) {
+  constructor(context: CsrCleanerOptions) {
     const { clock, logger, metrics, informers, pollIntervalMs = RESYNC_MS } = context;
     this.#context = context;
     this.#requests = informers.of<SigningRequest>(SIGNING_REQUESTS);
@@ -48,7 +56,9 @@ export class CsrCleanerController implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     const look = (request: SigningRequest): void => this.#loop.trigger(keyOf(request));
-    this.#requests.addHandler({ added: look, updated: (_, request) => look(request) });
+    if (this.#context.compat !== 'strict') {
+      this.#requests.addHandler({ added: look, updated: (_, request) => look(request) });
+    }
     await this.#loop.run(signal);
   }
 
@@ -58,7 +68,10 @@ export class CsrCleanerController implements Service {
     const now = clock.now();
     const decision = decideCsr(request, now, notAfterOf(request?.status?.certificate), this.#context);
     if (decision.verdict === 'nothing' || request === undefined) return { next: 'settled' };
-    if (decision.verdict === 'wait') return { next: 'later', afterMs: decision.untilMs - now };
+    if (decision.verdict === 'wait') {
+      const isStrict = this.#context.compat === 'strict';
+      return isStrict ? { next: 'settled' } : { next: 'later', afterMs: decision.untilMs - now };
+    }
     const { reason } = decision;
     const result = await deleteExactly(client, { gvr: SIGNING_REQUESTS, object: request, reason, signal });
     this.#deletions.inc({

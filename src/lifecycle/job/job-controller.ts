@@ -3,6 +3,7 @@ import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
+import type { Compatibility } from '../kit/compatibility.ts';
 import { isNamespaceTerminating } from '../kit/active-namespace.ts';
 import { ReconcileLoop, type SyncOutcome } from '../kit/reconcile-loop.ts';
 import { BY_CONTROLLER, BY_NAMESPACE, type SharedCache, type SharedContext } from '../kit/shared-informers.ts';
@@ -33,6 +34,7 @@ import { isBeyondCounting, isStuckByTracking, removeTracking, STUCK_AFTER_MS } f
 export interface JobControllerOptions extends SharedContext {
   /** `--concurrent-job-syncs`; default 5. */
   readonly workers?: number;
+  readonly compat?: Compatibility;
 }
 
 const WORKERS = 5;
@@ -248,7 +250,7 @@ export class JobController implements Service {
   }
 
   async #syncOrphan(key: string, signal: AbortSignal): Promise<SyncOutcome> {
-    const { client, clock, logger } = this.#options;
+    const { client, clock, logger, compat } = this.#options;
     const pod = this.#pods.get(key);
     if (pod === undefined || !isTracked(pod)) return SETTLED;
     const namespace = pod.metadata?.namespace ?? '';
@@ -260,7 +262,7 @@ export class JobController implements Service {
       }
     }
     // Reads the pod again even if no event comes, because nothing else would free it (LIFE-362).
-    return isTerminating(pod) ? { next: 'later', afterMs: STUCK_AFTER_MS } : SETTLED;
+    return isTerminating(pod) && compat !== 'strict' ? { next: 'later', afterMs: STUCK_AFTER_MS } : SETTLED;
   }
 
   #countFinished(job: Job, status: JobStatus): void {

@@ -7,6 +7,7 @@ import type { Service } from '../../base/service.ts';
 import { discover } from '../../client/discovery/discovery.ts';
 import { Informer } from '../../client/reflector/informer.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { Compatibility } from '../kit/compatibility.ts';
 import { deletionCounter } from '../kit/deletion-counter.ts';
 import { ReconcileLoop } from '../kit/reconcile-loop.ts';
 import { NAMESPACES, NamespacedResourcesDeleter } from './namespaced-resources-deleter.ts';
@@ -22,14 +23,17 @@ export interface NamespaceControllerOptions {
   readonly concurrentNamespaceSyncs?: number;
   /**
    * Delay between a namespace's deletion and the first read of its content. With several API servers 5 s, as upstream, because one of them
-   * may admit a write before it sees the deletion. With one server it is 0 (LIFE-449).
+   * may admit a write before it sees the deletion. With one server it is 0, unless `compat` is `strict` (LIFE-449).
    */
   readonly deletionDelayMs?: number;
+  readonly compat?: Compatibility;
   /** Maximum interval between syncs of a terminating namespace; 5 minutes in Kubernetes. */
   readonly resyncMs?: number;
 }
 
 const RESYNC_MS = 5 * 60_000;
+/** Upstream's delay. */
+const STRICT_DELAY_MS = 5000;
 const BACK_OFF_CAP_MS = 60_000;
 
 /** Empties deleted namespaces and then removes their finalizer (LIFE-440). Live namespaces cost nothing. */
@@ -42,13 +46,15 @@ export class NamespaceController implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     const { client, clock, random, logger, metrics } = this.#options;
-    const { concurrentNamespaceSyncs = 10, deletionDelayMs = 0, resyncMs = RESYNC_MS } = this.#options;
+    const { concurrentNamespaceSyncs = 10, resyncMs = RESYNC_MS, compat = 'improved' } = this.#options;
+    const { deletionDelayMs = compat === 'strict' ? STRICT_DELAY_MS : 0 } = this.#options;
     const namespaces = new Informer({ client, clock, random, logger, gvr: NAMESPACES });
     const discovery = new SharedDiscovery((stop) => discover(client, { signal: stop }));
     const deleter = new NamespacedResourcesDeleter({
       client,
       clock,
       logger,
+      compat,
       deletions: deletionCounter(metrics),
       discover: (stop) => discovery.next(stop),
     });

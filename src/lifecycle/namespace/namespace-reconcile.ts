@@ -83,6 +83,7 @@ export function decideNamespaceStep(namespace: KubeObject): NamespaceStep {
  * The namespace is finalized only if nothing is left and nothing is unknown (LIFE-442). Remaining content is read again after half its
  * estimate and a second, as upstream, but at first after half of the time that the deletion has taken so far: most finalizers are removed
  * within milliseconds, and longer waits need rarer reads.
+ * @param msSinceDeletion infinity for upstream's waits
  */
 export function decideAfterPass(report: PassReport, msSinceDeletion: number): PassDecision {
   if (report.contentFailures.length > 0) return { verdict: 'retry', afterMs: undefined, reason: 'content-failed' };

@@ -8,6 +8,7 @@ import type { Counter } from '../../base/metrics/metrics.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
 import type { DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { Compatibility } from '../kit/compatibility.ts';
 import type { SyncOutcome } from '../kit/reconcile-loop.ts';
 import { type ContentOutcome, forgetVanished, NamespaceContent, type NamespacedResource } from './namespace-content.ts';
 import {
@@ -42,6 +43,7 @@ interface NamespacedResourcesDeleterOptions {
   readonly client: RestClient;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly compat: Compatibility;
   readonly deletions: Counter;
   /** Discovers the server's resources. The discovery begins after the call, see `shared-discovery.ts`. */
   readonly discover: (signal: AbortSignal) => Promise<DiscoveryResult>;
@@ -63,10 +65,12 @@ export class NamespacedResourcesDeleter {
     }
     if (namespace === undefined || decideNamespaceStep(namespace) !== 'delete-content') return SETTLED;
     const report = await this.#deleteContent(namespace, signal);
-    const change = (current: KubeObject): KubeObject | undefined => this.#withConditions(current, report);
+    const isStrict = this.#options.compat === 'strict';
+    const shown = isStrict ? withoutPods(report) : report;
+    const change = (current: KubeObject): KubeObject | undefined => this.#withConditions(current, shown);
     namespace = await this.#write(namespace, { subresource: 'status', change, signal });
     if (namespace === undefined) return SETTLED;
-    const decision = decideAfterPass(report, this.#msSinceDeletion(namespace));
+    const decision = decideAfterPass(report, isStrict ? Number.POSITIVE_INFINITY : this.#msSinceDeletion(namespace));
     if (decision.verdict === 'finalize') {
       await this.#write(namespace, { subresource: 'finalize', change: finalized, signal });
       return SETTLED;
@@ -79,10 +83,10 @@ export class NamespacedResourcesDeleter {
     return { next: 'back-off' };
   }
 
-  /** Pods are deleted first and alone, all other resources in parallel (LIFE-441, LIFE-451). */
+  /** Pods are deleted first and alone, all other resources in parallel, unless `compat` is `strict` (LIFE-441, LIFE-451). */
   async #deleteContent(namespace: KubeObject, signal: AbortSignal): Promise<PassReport> {
     const found = await this.#discover(signal);
-    const { client, logger, deletions } = this.#options;
+    const { client, logger, deletions, compat } = this.#options;
     const content = new NamespaceContent({
       client,
       logger,
@@ -94,7 +98,7 @@ export class NamespacedResourcesDeleter {
     const pods = found.resources.find(isPods) ?? PODS;
     const podOutcome = await content.remove(pods);
     if (podOutcome.state !== 'empty') return reportOf(found, [podOutcome], 'pods-first');
-    const inFlight = new Semaphore({ permits: RESOURCES_IN_FLIGHT });
+    const inFlight = new Semaphore({ permits: compat === 'strict' ? 1 : RESOURCES_IN_FLIGHT });
     const others = found.resources.filter((resource) => !isPods(resource));
     const outcomes = await Promise.all(others.map((resource) => inFlight.use(() => content.remove(resource), signal)));
     return reportOf(found, outcomes, 'everything');
@@ -205,6 +209,11 @@ function reportOf(
     estimate = Math.max(estimate, outcome.podEstimateSeconds);
   }
   return { ...failures, remaining, contentFailures, podEstimateSeconds: estimate, podsFirst: scope === 'pods-first' };
+}
+
+/** The report as upstream shows it in conditions: while pods remain, it says that nothing does (LIFE-446). */
+function withoutPods(report: PassReport): PassReport {
+  return report.podsFirst ? { ...report, remaining: [] } : report;
 }
 
 function terminating(namespace: KubeObject): KubeObject | undefined {
