@@ -26,7 +26,13 @@ export interface ControllersOptions {
   readonly metrics: Metrics;
   readonly collector: Pick<
     GarbageCollectorOptions,
-    'concurrentGcSyncs' | 'fewCalls' | 'selfCheckPeriodMs' | 'orphanRecords' | 'deletionLimits'
+    | 'concurrentGcSyncs'
+    | 'fewCalls'
+    | 'selfCheckPeriodMs'
+    | 'orphanRecords'
+    | 'orphanRecordLifetimeMs'
+    | 'orphanBarrierTimeoutMs'
+    | 'deletionLimits'
   >;
   /** Settings of the controllers that start on demand. */
   readonly lifecycle: LifecycleSettings;

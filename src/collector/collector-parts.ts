@@ -83,7 +83,8 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     watches: () => monitors.all(),
     vanishLimit: options.vanishLimit,
   });
-  const orphanedOwners = new OrphanedOwners();
+  const { orphanRecordLifetimeMs: lifetimeMs } = options;
+  const orphanedOwners = new OrphanedOwners(lifetimeMs === undefined ? {} : { lifetimeMs });
   const gate = new WorkGate();
   const support = new PatchSupport();
   const recorder = new EventRecorder({ client, clock, random, logger, component: COMPONENT });

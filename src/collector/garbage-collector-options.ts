@@ -41,6 +41,8 @@ export interface GarbageCollectorOptions {
    * owner costs one request, and a collector that is started later knows them too.
    */
   readonly orphanRecords?: 'memory' | 'events';
+  /** The time for which such an owner is remembered, ms. Default 1 h. Its Event may expire sooner; then a later collector does not know it. */
+  readonly orphanRecordLifetimeMs?: number;
   /** Interval between two comparisons of the graph with fresh lists, ms. Default: compares only when asked. */
   readonly selfCheckPeriodMs?: number | undefined;
   /** The longest back-off of a key (BETTER-8), ms. */
@@ -53,6 +55,8 @@ export interface GarbageCollectorOptions {
   readonly ignoredResources?: readonly GroupResourceName[];
   /** Whether fresh lists are searched for unknown dependents before an orphaned owner is deleted (BETTER-13). Default `on`. */
   readonly orphanBarrier?: 'on' | 'off';
+  /** Maximum time that an orphaned owner waits for these lists, ms. Default 2 s. */
+  readonly orphanBarrierTimeoutMs?: number;
   /**
    * The part of a resource that may be missing from one list. If more is missing, nothing is deleted because of it until a second list
    * confirms it. Default: 50 objects, and a share of 0.2.

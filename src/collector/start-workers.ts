@@ -132,10 +132,11 @@ function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog
 
 function orphanBarrier({ options, monitors, gate }: WorkerParts, failures: BoundedLog): OrphanBarrier | undefined {
   if (options.orphanBarrier === 'off') return undefined;
-  const { client, clock } = options;
+  const { client, clock, orphanBarrierTimeoutMs: timeoutMs } = options;
   return new OrphanBarrier({
     client,
     clock,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     failures,
     resources: () => monitors.resources,
     signal: () => gate.term.calls,

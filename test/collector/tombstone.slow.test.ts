@@ -201,6 +201,19 @@ describe('LIFE-560 a dependent that comes when its owner was orphaned', () => {
   });
 });
 
+it('LIFE-561 is remembered for the time that is set', async () => {
+  await rig.startCollector({ orphanRecordLifetimeMs: 3 * HOUR_MS });
+  const owner = await orphaned();
+  await rig.advance(2 * HOUR_MS);
+  await rig.create(secret, 'late', { owners: [refTo(owner)] });
+  await rig.rest();
+  expect(await rig.names(secret)).toEqual(['late']);
+  await rig.advance(HOUR_MS + 1000);
+  await rig.create(secret, 'later', { owners: [refTo(owner)] });
+  await rig.rest();
+  expect(await rig.names(secret)).toEqual(['late']);
+});
+
 describe('LIFE-561 the record of an orphaned owner', () => {
   it('is an Event about it, written before it goes', async () => {
     await rig.startCollector({ orphanRecords: 'events' });

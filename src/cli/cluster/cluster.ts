@@ -36,6 +36,7 @@ import { cascadeHandler } from '../../cascade/endpoints/cascade-handler.ts';
 import { CASCADE_PATH } from '../../cascade/endpoints/cascade-path.ts';
 import type { GuardBudget } from '../../cascade/guard/budget.ts';
 import type { GarbageCollector } from '../../collector/garbage-collector.ts';
+import type { GarbageCollectorOptions } from '../../collector/garbage-collector-options.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import { CommandError } from '../process/command-error.ts';
 import type { DataDirectory } from './data-directory.ts';
@@ -74,6 +75,8 @@ export interface ClusterOptions {
   readonly selfCheckPeriodMs: number | undefined;
   /** Maximum number of deletions of the collector within a minute (CAS-074). No limit unless given. */
   readonly deletionLimits?: DeletionLimits | undefined;
+  /** How long the collector remembers orphaned owners, and waits for their late dependents. */
+  readonly orphanTimes?: Pick<GarbageCollectorOptions, 'orphanRecordLifetimeMs' | 'orphanBarrierTimeoutMs'>;
   readonly authorizationMode: AuthorizationMode;
   /** The version of kube-apiserver that the server behaves as (API-607); default: the version whose API it serves. */
   readonly emulatedVersion?: EmulatedVersion;
@@ -310,6 +313,7 @@ export class Cluster {
         selfCheckPeriodMs: this.#options.selfCheckPeriodMs,
         deletionLimits: this.#options.deletionLimits,
         orphanRecords: 'events',
+        ...this.#options.orphanTimes,
       },
       lifecycle: this.#options.lifecycle ?? {},
       rootCaPem: identity.authority.certPem,

@@ -2,10 +2,11 @@ import type { KubeApiContentType } from './collect-content-type.ts';
 import type { LifecycleFlags } from '../flags/lifecycle-flags.ts';
 import { lifecycleOptions } from '../flags/lifecycle-options.ts';
 import { logFormatOption, logLevelOption } from '../flags/logging-options.ts';
+import { type OrphanTimeFlags, orphanTimeOptions } from '../flags/orphan-times.ts';
 import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
 
 /** The values of the command line, as unparsed texts. */
-export interface CollectFlags extends LifecycleFlags {
+export interface CollectFlags extends LifecycleFlags, OrphanTimeFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly master?: string;
@@ -144,10 +145,11 @@ export const collectOptions: readonly CollectOption[] = [
   {
     group: 'Collection:',
     flags: '--orphan-records <WHERE>',
-    description: 'where orphaned owners are remembered for an hour, so that dependents added late are orphaned too',
+    description: 'where orphaned owners are remembered, so that dependents added late are orphaned too',
     choices: ['events', 'memory'],
     default: 'events',
   },
+  ...orphanTimeOptions.map((option): CollectOption => ({ ...option, group: 'Collection:' })),
   {
     group: 'Collection:',
     flags: '--resolve-unserved-versions',

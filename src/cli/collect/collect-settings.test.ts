@@ -23,7 +23,9 @@ describe('collectSettings', () => {
       garbageCollector: 'on',
       mode: 'observe',
       controllers: new Set(),
-      lifecycle: lifecycleSettingsOf({}),
+      orphanTimes: {},
+      // One of several API servers may still admit a write into a namespace that is deleted (LIFE-449).
+      lifecycle: { ...lifecycleSettingsOf({}), namespaces: { deletionDelayMs: 5000 } },
       probe: undefined,
       concurrentGcSyncs: 20,
       syncPeriodMs: 30_000,
@@ -104,6 +106,11 @@ describe('collectSettings', () => {
     [{ maxDeletesPerMinute: '100' }, { deletionLimits: { perCause: 100 } }],
     [{ maxDeletesPerMinute: '1', maxDeletesPerMinuteOverall: '9' }, { deletionLimits: { perCause: 1, overall: 9 } }],
     [{ orphanBarrier: 'false' }, { orphanBarrier: 'off' }],
+    [
+      { orphanTombstoneTtl: '2h', orphanBarrierTimeout: '10s' },
+      { orphanTimes: { orphanRecordLifetimeMs: 7_200_000, orphanBarrierTimeoutMs: 10_000 } },
+    ],
+    [{ namespaceDeletionDelay: '0' }, { lifecycle: { namespaces: { deletionDelayMs: 0 } } }],
     [{ resolveUnservedVersions: true }, { unservedVersions: 'otherVersion' }],
     [
       { concurrentGcSyncs: '1', syncPeriod: '1m30s', retryCap: '500ms' },
@@ -184,6 +191,8 @@ describe('collectSettings', () => {
     [{ retryBurst: '1.5' }, 'invalid --retry-burst "1.5"'],
     [{ probe: 'Not A Name', mode: 'auto' }, 'invalid --probe "Not A Name"'],
     [{ probe: 'default', mode: 'collect' }, '--probe does nothing with --mode collect'],
+    [{ orphanTombstoneTtl: '59m' }, 'invalid --orphan-tombstone-ttl "59m"'],
+    [{ orphanBarrierTimeout: '0' }, 'invalid --orphan-barrier-timeout "0"'],
     [{ orphanBarrier: 'no' }, 'invalid --orphan-barrier "no"'],
     [{ enableGarbageCollector: 'no' }, 'invalid --enable-garbage-collector "no"'],
     [{ leaderElect: 'maybe' }, 'invalid --leader-elect "maybe"'],

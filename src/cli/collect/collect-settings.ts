@@ -14,6 +14,7 @@ import { deletionLimitsOf } from '../flags/deletion-limits.ts';
 import { lifecycleSettingsOf } from '../flags/lifecycle-flags.ts';
 import type { LifecycleSettings } from '../../lifecycle/assembly/lifecycle-settings.ts';
 import { leaseTimesOf } from '../flags/lease-times.ts';
+import { orphanTimesOf } from '../flags/orphan-times.ts';
 import { selfCheckPeriodOf } from '../flags/self-check-period.ts';
 import type { RequestRate } from '../flags/request-rate.ts';
 
@@ -48,6 +49,7 @@ export interface CollectSettings {
   readonly ignoredResources: readonly GroupResourceName[];
   readonly orphanBarrier: 'on' | 'off';
   readonly orphanRecords: CollectFlags['orphanRecords'];
+  readonly orphanTimes: ReturnType<typeof orphanTimesOf>;
   readonly unservedVersions: UnservedVersions;
   /** Undefined means no limit. */
   readonly deletionLimits: DeletionLimits | undefined;
@@ -79,7 +81,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
   }
   const { baseMs, retryCapMs } = waitsOf(flags);
   const { collects, controllers } = selectedControllers(flags);
-  const lifecycle = lifecycleSettingsOf(flags);
+  const lifecycle = withDelay(lifecycleSettingsOf(flags));
   refuseWithoutController(lifecycle, controllers);
   const enabled = isOn('--enable-garbage-collector', flags.enableGarbageCollector);
   const garbageCollector = enabled && collects ? 'on' : 'off';
@@ -104,6 +106,7 @@ export function collectSettings(flags: CollectFlags): CollectSettings {
     ignoredResources: [...defaultIgnoredResources, ...ignoredOf(flags.gcIgnoredResources ?? [])],
     orphanBarrier: isOn('--orphan-barrier', flags.orphanBarrier) ? 'on' : 'off',
     orphanRecords: flags.orphanRecords,
+    orphanTimes: orphanTimesOf(flags),
     unservedVersions: flags.resolveUnservedVersions === true ? 'otherVersion' : 'unresolved',
     deletionLimits: deletionLimitsOf(flags),
     lease: isOn('--leader-elect', flags.leaderElect) ? leaseOf(flags, garbageCollector) : undefined,
@@ -175,6 +178,13 @@ const ADDITIONS: readonly (readonly [
     ({ deploymentCleanUpDuringRollout = false }) => deploymentCleanUpDuringRollout,
   ],
 ];
+
+/** Upstream waits as long, because one of several API servers may admit a write before it sees the deletion of its namespace (LIFE-449). */
+const DELETION_DELAY_MS = 5000;
+
+function withDelay(settings: LifecycleSettings): LifecycleSettings {
+  return { ...settings, namespaces: { deletionDelayMs: DELETION_DELAY_MS, ...settings.namespaces } };
+}
 
 function refuseWithoutController(lifecycle: LifecycleSettings, controllers: ReadonlySet<ControllerName>): void {
   for (const [flag, controller, isGiven] of ADDITIONS) {

@@ -185,6 +185,7 @@ function assemble(options: {
     ignoredResources,
     orphanBarrier,
     orphanRecords,
+    ...settings.orphanTimes,
     unservedVersions,
     deletionLimits,
     terminatingObjects: 'reported',

@@ -113,7 +113,8 @@ export const lifecycleOptions: readonly LifecycleOption[] = [
   {
     key: 'namespaceDeletionDelay',
     flags: '--namespace-deletion-delay <DURATION>',
-    description: 'delay between the deletion of a namespace and the first read of its content (default: 0)',
+    description:
+      'delay between the deletion of a namespace and the first read of its content (default: 5s for kubegc collect, 0 for kubegc up)',
   },
   {
     key: 'csrPollInterval',

@@ -1,6 +1,7 @@
 import { emulatedVersions } from '../../apiserver/emulation/features.ts';
 import { lifecycleOptions } from '../flags/lifecycle-options.ts';
 import { logFormatOption, logLevelOption } from '../flags/logging-options.ts';
+import { orphanTimeOptions } from '../flags/orphan-times.ts';
 import type { UpFlags } from './up.ts';
 import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
 
@@ -228,6 +229,7 @@ export const upOptions: readonly UpOption[] = [
     flags: '--max-deletes-per-minute-overall <N>',
     description: 'the same whatever the owners (default: no limit)',
   },
+  ...orphanTimeOptions.map((option): UpOption => ({ ...option, group: 'Controllers and admission:' })),
   ...lifecycleOptions.map((option): UpOption => ({ ...option, group: 'Controllers and admission:' })),
   {
     key: 'simulatePods',

@@ -20,6 +20,7 @@ import { parseListenAddress } from '../flags/listen-address.ts';
 import type { LogFormat, LogLevel } from '../process/log-level.ts';
 import { createLogger } from '../process/logger.ts';
 import { readManifests } from '../flags/manifests.ts';
+import { type OrphanTimeFlags, orphanTimesOf } from '../flags/orphan-times.ts';
 import type { StoreKind } from '../cluster/open-store.ts';
 import { selfCheckPeriodOf } from '../flags/self-check-period.ts';
 import type { Terminal } from '../process/terminal.ts';
@@ -28,7 +29,7 @@ import { usualLeaseTimes } from '../flags/usual-lease-times.ts';
 import { webhookServicesOf } from './webhook-services.ts';
 
 /** The values of the command line, as unparsed texts. */
-export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags {
+export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags, OrphanTimeFlags {
   readonly dataDir: string;
   readonly store: StoreKind;
   readonly listen: string;
@@ -79,6 +80,7 @@ async function serve(flags: UpFlags, terminal: Terminal): Promise<number> {
   const controllers = selectControllers(flags.controllers ?? ['*']);
   const selfCheckPeriodMs = selfCheckPeriodOf(flags.selfCheckPeriod);
   const deletionLimits = deletionLimitsOf(flags);
+  const orphanTimes = orphanTimesOf(flags);
   const guardBudgets = await guardBudgetsOf(flags);
   const recording = recordingOf(flags);
   const serviceHosts = webhookServicesOf(flags.webhookService);
@@ -107,6 +109,7 @@ async function serve(flags: UpFlags, terminal: Terminal): Promise<number> {
     controllers,
     selfCheckPeriodMs,
     deletionLimits,
+    orphanTimes,
     authorizationMode: flags.authorizationMode,
     emulatedVersion: flags.emulateVersion,
     featureGates,

@@ -36,6 +36,7 @@ let clock: FakeClock;
 let stop: AbortController;
 let asked: string[];
 let answers: Map<string, (query: URLSearchParams) => Promise<Partial<HttpResponse> & { json?: object }>>;
+let options: ConstructorParameters<typeof OrphanBarrier>[0];
 let barrier: OrphanBarrier;
 let warnings: [string, LogFields | undefined][];
 beforeEach(() => {
@@ -53,13 +54,14 @@ beforeEach(() => {
     const { status = 200, json = { items: [], metadata: {} } } = (await answer?.(url.searchParams)) ?? {};
     return { status, headers: {}, body: Buffer.from(JSON.stringify(json)) };
   };
-  barrier = new OrphanBarrier({
+  options = {
     client: new RestClient({ transport: inProcessTransport(handler), clock, userAgent: 'test' }),
     clock,
     resources: () => [resource('pods'), resource('secrets'), resource('nodes', false)],
     signal: () => stop.signal,
     failures: { warn: (message, fields) => void warnings.push([message, fields]) },
-  });
+  };
+  barrier = new OrphanBarrier(options);
 });
 
 const list = (items: readonly ObjectMeta[], metadata: object = {}) => ({
@@ -157,6 +159,20 @@ describe('OrphanBarrier', () => {
         'late dependents of orphaned owners were not looked for in some resources',
         { namespace: 'ns', unlisted: { '/v1/pods (pods)': 'no answer within 2000 ms' } },
       ],
+    ]);
+  });
+
+  it('LIFE-562 an owner waits for as long as the options say', async () => {
+    barrier = new OrphanBarrier({ ...options, timeoutMs: 10_000 });
+    answers.set('/api/v1/namespaces/ns/pods', () => new Promise(() => undefined));
+    let answer: unknown;
+    void barrier.ask(owner('a')).then((given) => (answer = given));
+    await clock.advanceAsync(9999);
+    expect(answer).toBeUndefined();
+    await clock.advanceAsync(1);
+    expect(answer).toBe('gaveUp');
+    expect(warnings).toMatchObject([
+      [expect.any(String), { unlisted: { '/v1/pods (pods)': 'no answer within 10000 ms' } }],
     ]);
   });
 

@@ -19,14 +19,15 @@ interface OrphanBarrierOptions {
   readonly resources: () => readonly OfferedResource[];
   /** Aborts the requests under way. */
   readonly signal: () => AbortSignal;
+  /** Maximum time that an owner waits for its lists, ms; 2 s. Then it is deleted as in Kubernetes (COL-127). */
+  readonly timeoutMs?: number;
   /** Logs the resources that could not be searched. */
   readonly failures: Pick<BoundedLog, 'warn'>;
 }
 
 export type BarrierAnswer = Exclude<OrphanFacts['barrier'], 'unasked'>;
 
-/** An owner waits at most this long for its lists, then it is deleted as in Kubernetes (COL-127), ms. */
-const TIME_LIMIT_MS = 2000;
+const TIMEOUT_MS = 2000;
 /** Maximum number of objects in all lists for one place. */
 const MAX_OBJECTS = 10_000;
 /** Maximum number of resources in one line of the log. */
@@ -48,12 +49,14 @@ interface Sweep {
  */
 export class OrphanBarrier {
   readonly #options: OrphanBarrierOptions;
+  readonly #timeoutMs: number;
   /** By namespace, empty for the whole cluster: the lists under way, and those that begin after them. */
   readonly #running = new Map<string, Sweep>();
   readonly #next = new Map<string, Sweep>();
 
   constructor(options: OrphanBarrierOptions) {
     this.#options = options;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   }
 
   /** Finds the other objects that refer to the owner. `gaveUp`: the lists took too long, or had too many objects. */
@@ -104,7 +107,7 @@ export class OrphanBarrier {
     const stopping = signal();
     using lists = linkSignals(stopping);
     // No owner waits longer than this.
-    const overdue = clock.setTimer(TIME_LIMIT_MS, () => lists.abort());
+    const overdue = clock.setTimer(this.#timeoutMs, () => lists.abort());
     const unlisted = new Map<string, string>();
     /** By resource: the number of its objects, as far as its lists have shown it. */
     const sizes = new Map<string, number>();
@@ -129,7 +132,7 @@ export class OrphanBarrier {
               visit(metadata, resource);
             };
             const list = await listMetadata({ client, signal: lists.signal }, ref, { accept, visit: count });
-            if (list.end !== 'complete') unlisted.set(key, whyNot(list, lists.signal));
+            if (list.end !== 'complete') unlisted.set(key, this.#whyNot(list, lists.signal));
             if (list.end === 'stopped') tooMany = true;
           }),
         ),
@@ -154,19 +157,19 @@ export class OrphanBarrier {
     this.#options.failures.warn(message, { ...where, unlisted: named, ...more, ...objects });
   }
 
+  /** Why a list is not complete. */
+  #whyNot(list: ListOutcome, { aborted }: AbortSignal): string {
+    if (list.end !== 'failed') return `altogether more than ${MAX_OBJECTS} objects`;
+    return aborted ? `no answer within ${this.#timeoutMs} ms` : list.error.message;
+  }
+
   /** The outcome of the lists, or `incomplete` if the time is over first. */
   #within(done: Sweep['done']): Promise<'complete' | 'incomplete'> {
     return new Promise((resolve, reject) => {
-      const overdue = this.#options.clock.setTimer(TIME_LIMIT_MS, () => resolve('incomplete'));
+      const overdue = this.#options.clock.setTimer(this.#timeoutMs, () => resolve('incomplete'));
       done.then(resolve, reject).finally(() => overdue.cancel());
     });
   }
-}
-
-/** Why a list is not complete. */
-function whyNot(list: ListOutcome, { aborted }: AbortSignal): string {
-  if (list.end !== 'failed') return `altogether more than ${MAX_OBJECTS} objects`;
-  return aborted ? `no answer within ${TIME_LIMIT_MS} ms` : list.error.message;
 }
 
 function largest(sizes: ReadonlyMap<string, number>): Record<string, number> {
