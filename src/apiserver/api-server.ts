@@ -24,6 +24,7 @@ import { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
 import { BootstrapKeeper } from './bootstrap/bootstrap-keeper.ts';
 import { bootstrap, bootstrapKeys } from './bootstrap/bootstrap.ts';
 import { EndpointReconciler, type ServerAddress } from './bootstrap/endpoint-reconciler.ts';
+import { IdentityLease } from './bootstrap/identity-lease.ts';
 import { API_SERVICES_PREFIX, LocalApiServices } from './discovery/local-api-services.ts';
 import { RemoteGroups } from './discovery/remote-groups.ts';
 import { formatJson } from './endpoints/negotiation/body-format.ts';
@@ -104,6 +105,8 @@ export interface ApiServerOptions {
   readonly limits?: Partial<InFlightLimits>;
   /** The address for clients, read at start. Service `default/kubernetes` points there. */
   readonly address?: () => { readonly host: string; readonly port: number };
+  /** The name of this machine, part of the name of its lease where several servers share a store. Default: the host of the address. */
+  readonly hostname?: string;
   /** Addresses of webhook services, by `<namespace>/<name>`; these take precedence over the services' endpoints (API-358). */
   readonly serviceHosts?: ReadonlyMap<string, ServiceAddress>;
   /** The range of cluster addresses of services. Default: {@link defaultServiceRange}. */
@@ -172,6 +175,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #remoteGroups: RemoteGroups;
   readonly #localApiServices: LocalApiServices | undefined;
   readonly #endpointReconciler: EndpointReconciler;
+  readonly #identityLease: IdentityLease;
   readonly #bootstrapKeeper: BootstrapKeeper;
   readonly #definitions: CustomResourceDefinitions;
 
@@ -203,6 +207,16 @@ class EmbeddedApiServer implements ApiServer {
       },
     });
     this.#endpointReconciler = new EndpointReconciler({ store, clock, logger, address: () => this.#address() });
+    this.#identityLease = new IdentityLease({
+      store,
+      clock,
+      random,
+      logger,
+      identity: () => {
+        const { host, port } = this.#address();
+        return `${options.hostname ?? host}:${port}`;
+      },
+    });
     this.#bootstrapKeeper = new BootstrapKeeper({
       store,
       clock,
@@ -326,6 +340,7 @@ class EmbeddedApiServer implements ApiServer {
   async stop(): Promise<void> {
     await this.#policy;
     await this.#endpointReconciler.stop();
+    await this.#identityLease.stop();
     this.#bootstrapKeeper.stop();
     this.#eventExpiry.stop();
     this.#claimSweep.stop();
@@ -353,7 +368,12 @@ class EmbeddedApiServer implements ApiServer {
     ]);
     await this.#run(
       'start-kubernetes-service-controller',
-      Promise.all([this.#endpointReconciler.start(), this.#bootstrapKeeper.start(), this.#ipAddresses.start()]),
+      Promise.all([
+        this.#endpointReconciler.start(),
+        this.#identityLease.start(),
+        this.#bootstrapKeeper.start(),
+        this.#ipAddresses.start(),
+      ]),
     );
     this.#eventExpiry.start();
     this.#claimSweep.start();

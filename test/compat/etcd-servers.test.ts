@@ -457,15 +457,19 @@ describe('a server that is killed', () => {
     watch.close();
   });
 
-  it('properly gives its lease back, so that nobody waits for it', async () => {
+  it('LIFE-204 properly gives its leases back, so that nobody waits for it', async () => {
     await using etcd = await EtcdProcess.start();
     await using directory = await temporaryDirectory();
     await using pair = new ServerPair(directory.path, [etcd.url]);
     await pair.ready();
     const { leader, other } = await pair.roles();
+    const selector = 'labelSelector=apiserver.kubernetes.io%2Fidentity%3Dkube-apiserver';
+    const servers = () => other.list(`/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?${selector}`);
+    expect(await servers()).toHaveLength(2);
     const ended = await leader.process.stop();
     expect(ended.code).toBe(0);
     expect(ended.stderr).toContain('released the lease');
+    expect(await servers()).toHaveLength(1);
     await until('the other leads', () => other.leads());
   });
 });

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { cannotListen } from '../flags/listen.ts';
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/time/clock.ts';
@@ -220,6 +221,7 @@ export class Cluster {
         ...(options.serviceHosts === undefined ? {} : { serviceHosts: options.serviceHosts }),
         ...(options.serviceRange === undefined ? {} : { serviceRange: options.serviceRange }),
         address: () => ({ host: listen.host, port: httpServer?.port ?? listen.port }),
+        hostname: hostname(),
         metricsHandler: async () => {
           const { contentType, text } = await metrics.expose();
           return { status: 200, headers: { 'content-type': contentType }, body: Buffer.from(text) };
