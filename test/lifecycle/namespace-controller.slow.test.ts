@@ -464,9 +464,9 @@ describe('NamespaceController on the embedded API server', () => {
     expect(conditionsOf(namespace)).toEqual({});
   });
 
-  it('LIFE-451 25 namespaces, each with a Deployment, a ReplicaSet and pods, all vanish at once', async () => {
+  it('LIFE-451 100 namespaces, each with a Deployment, a ReplicaSet and pods, all vanish at once', async () => {
     await start();
-    const names = Array.from({ length: 25 }, (_, index) => `n${index}`);
+    const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const spec = { selector: { matchLabels: { a: 'b' } }, template };
     for (const namespace of names) {
