@@ -1,69 +1,50 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import {
+  type ClientHttp2Session,
+  connect,
+  constants,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { connect as connectSocket } from 'node:net';
+import type { Code } from '@connectrpc/connect';
 
-const PREFACE_BYTES = 24;
-const FRAME_HEADER_BYTES = 9;
-const HEADERS = 1;
-
-/** Splits what a client of HTTP/2 sends into frames, and says which of them begin a request. */
-class ClientFrames {
-  #pending = Buffer.alloc(0);
-  #preface = true;
-
-  /** Whole pieces in order; what is not whole waits. */
-  take(bytes: Buffer): { readonly bytes: Buffer; readonly request: boolean }[] {
-    this.#pending = Buffer.concat([this.#pending, bytes]);
-    const pieces: { bytes: Buffer; request: boolean }[] = [];
-    for (;;) {
-      const size = this.#preface ? PREFACE_BYTES : this.#frameBytes();
-      if (size === undefined || this.#pending.length < size) return pieces;
-      const piece = this.#pending.subarray(0, size);
-      pieces.push({ bytes: piece, request: !this.#preface && piece[3] === HEADERS });
-      this.#pending = this.#pending.subarray(size);
-      this.#preface = false;
-    }
-  }
-
-  #frameBytes(): number | undefined {
-    return this.#pending.length < FRAME_HEADER_BYTES ? undefined : FRAME_HEADER_BYTES + this.#pending.readUIntBE(0, 3);
-  }
+/** One call to the runtime, whose request is complete. */
+export interface Call {
+  /** From 1, in the order in which requests were complete. */
+  readonly number: number;
+  /** Service and method: `ImageService/RemoveImage`. */
+  readonly name: string;
+  /** The request as it is on the wire; texts in it, such as an id, are readable. */
+  readonly request: Buffer;
 }
 
-/** A socket in front of a runtime's that counts calls, and does something at one of them. */
+/** Either the runtime gets the call, or this error is its answer. */
+export type Verdict = 'pass' | { readonly code: Code; readonly message: string };
+
+type AnswerHeaders = IncomingHttpHeaders & IncomingHttpStatusHeader;
+
+/**
+ * A socket in front of a runtime's that knows each call by its name. A call waits until {@link onCall} has decided on it; if that never
+ * happens, the call hangs. A client that disappears takes its connection to the runtime with it.
+ */
 export class CallProxy {
   calls = 0;
-  /** Called with the number of each call, from 1: `before` it is passed on and `after`. A `false` before keeps it back for good. */
-  onCall: (number: number, when: 'before' | 'after') => boolean | void = () => undefined;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  onCall: (call: Call) => Verdict | Promise<Verdict> = () => 'pass';
+  /** Called when the runtime has the call, and works on it. */
+  onPassed: (call: Call) => void = () => undefined;
+  readonly #server: Http2Server;
+  readonly #target: string;
+  readonly #sessions = new Set<ServerHttp2Session>();
 
   private constructor(target: string) {
-    this.#server = createServer((client) => {
-      const runtime = connect(target);
-      const frames = new ClientFrames();
-      let cut = false;
-      for (const socket of [client, runtime]) {
-        this.#sockets.add(socket);
-        socket
-          .on('error', () => undefined)
-          .on('close', () => {
-            client.destroy();
-            runtime.destroy();
-            this.#sockets.delete(socket);
-          });
-      }
-      client.on('data', (bytes: Buffer) => {
-        for (const piece of frames.take(bytes)) {
-          if (cut) return;
-          const number = piece.request ? ++this.calls : 0;
-          if (number > 0 && this.onCall(number, 'before') === false) cut = true;
-          else runtime.write(piece.bytes);
-          // The body of the request follows its headers: it is complete once it is passed on as well.
-          if (number > 0 && !cut) setImmediate(() => void this.onCall(number, 'after'));
-        }
-      });
-      runtime.on('data', (bytes: Buffer) => client.write(bytes));
-    });
+    this.#target = target;
+    this.#server = createServer();
+    this.#server.on('session', (client) => this.#lead(client));
   }
 
   static async start(path: string, target: string): Promise<CallProxy> {
@@ -74,7 +55,58 @@ export class CallProxy {
   }
 
   async close(): Promise<void> {
-    for (const each of this.#sockets) each.destroy();
+    for (const each of this.#sessions) each.destroy();
     await new Promise((settle) => this.#server.close(settle));
+  }
+
+  #lead(client: ServerHttp2Session): void {
+    const runtime = connect('http://localhost', { createConnection: () => connectSocket(this.#target) });
+    this.#sessions.add(client);
+    client
+      .on('error', () => undefined)
+      .on('close', () => {
+        this.#sessions.delete(client);
+        runtime.destroy();
+      });
+    runtime.on('error', () => undefined).on('close', () => client.destroy());
+    client.on('stream', (stream, headers) => void this.#take(stream, headers, runtime));
+  }
+
+  async #take(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, runtime: ClientHttp2Session): Promise<void> {
+    stream.on('error', () => undefined);
+    const parts: Buffer[] = [];
+    stream.on('data', (part: Buffer) => void parts.push(part));
+    await new Promise((settle) => stream.once('end', settle));
+    const name = String(headers[constants.HTTP2_HEADER_PATH]).split('.').at(-1)!;
+    const call: Call = { number: ++this.calls, name, request: Buffer.concat(parts) };
+    const verdict = await this.onCall(call);
+    // The client may have given up, or have been killed.
+    if (stream.closed || runtime.destroyed) return;
+    if (verdict === 'pass') this.#pass(call, stream, headers, runtime);
+    else {
+      const status = { 'grpc-status': String(verdict.code), 'grpc-message': encodeURIComponent(verdict.message) };
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...status }, { endStream: true });
+    }
+  }
+
+  #pass(call: Call, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, runtime: ClientHttp2Session): void {
+    const upstream = runtime.request(headers);
+    let trailers: IncomingHttpHeaders = {};
+    upstream
+      .on('error', () => undefined)
+      .on('trailers', (last: IncomingHttpHeaders) => (trailers = last))
+      .on('close', () => {
+        if (upstream.rstCode !== constants.NGHTTP2_NO_ERROR) stream.close(upstream.rstCode);
+      })
+      .on('response', (answer: AnswerHeaders, flags: number) => {
+        if (stream.closed) return;
+        const whole = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
+        stream.respond(answer, whole ? { endStream: true } : { waitForTrailers: true });
+        if (!whole) upstream.pipe(stream);
+      });
+    stream
+      .on('wantTrailers', () => stream.sendTrailers(trailers))
+      .on('close', () => upstream.close(constants.NGHTTP2_CANCEL));
+    upstream.end(call.request, () => setImmediate(() => this.onPassed(call)));
   }
 }
