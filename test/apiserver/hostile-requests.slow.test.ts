@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MAX_BODY_VALUES } from '../../src/api/codec/body-values.ts';
+import { MAX_BODY_VALUES, MAX_OBJECT_MEMBERS } from '../../src/api/codec/json/body-values.ts';
 import { type Answer, startTestServer, type TestServer } from '../../src/apiserver/test/test-server.ts';
-import { type HostileRequest, longWork, refused, tooManyValues } from './hostile-requests.ts';
+import {
+  type HostileRequest,
+  longWork,
+  refused,
+  tooManyElements,
+  tooManyMembers,
+  tooManyValues,
+} from './hostile-requests.ts';
 
 /** Counts turns of the event loop instead of time: whoever asks in a turn between two steps is answered first. */
 describe('API-007 a request that is made to keep the server busy', () => {
@@ -15,13 +22,16 @@ describe('API-007 a request that is made to keep the server busy', () => {
     return server.request(method, path, { body, headers: { 'content-type': type } });
   };
 
-  it.each(tooManyValues)(
-    '%s: is refused for their number, and the answer says how many are taken',
-    async (_what, request) => {
-      const { status, json } = await send(request);
-      expect([status, json.message]).toEqual([413, `Request entity too large: limit is ${MAX_BODY_VALUES} values`]);
-    },
-  );
+  it.each([
+    ...tooManyValues.map((each) => [...each, `${MAX_BODY_VALUES} values`] as const),
+    ...tooManyMembers.map((each) => [...each, `${MAX_OBJECT_MEMBERS} members in one object`] as const),
+    ...tooManyElements.map(
+      (each) => [...each, `${MAX_OBJECT_MEMBERS} elements in one list of type set or map`] as const,
+    ),
+  ])('%s: is refused for their number, and the answer says how many are taken', async (_what, request, limit) => {
+    const { status, json } = await send(request);
+    expect([status, json.message]).toEqual([413, `Request entity too large: limit is ${limit}`]);
+  });
 
   it.each(refused)('%s: is refused', async (_what, request, code, words) => {
     const { status, json } = await send(request);

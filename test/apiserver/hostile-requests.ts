@@ -1,4 +1,4 @@
-import { MAX_BODY_VALUES } from '../../src/api/codec/body-values.ts';
+import { MAX_BODY_VALUES, MAX_OBJECT_MEMBERS } from '../../src/api/codec/json/body-values.ts';
 import { configMaps } from '../../src/apiserver/test/test-server.ts';
 
 /** A request that is made to keep the server busy. */
@@ -41,6 +41,11 @@ function patch(name: string, operations: readonly object[], finalizers: number):
   return { method: 'PATCH', path: `${configMaps}/${name}`, type: 'application/json-patch+json', body, before };
 }
 
+function merge(name: string, change: object): HostileRequest {
+  const body = Buffer.from(JSON.stringify(change));
+  return { method: 'PATCH', path: `${configMaps}/${name}`, type: 'application/merge-patch+json', body };
+}
+
 function definition(plural: string, schema: object): HostileRequest {
   return post(definitions, {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -78,17 +83,30 @@ function protobuf(raw: Uint8Array): HostileRequest {
 const TOO_MANY = 2 * MAX_BODY_VALUES;
 /** As many as it may hold, with some room for what is around them. */
 const MOST = MAX_BODY_VALUES - 100;
+/** As many members as one object may have, with the same room. */
+const WIDEST = MAX_OBJECT_MEMBERS - 100;
 
 /** Refused for the number of their values, before anything is done with them. */
 export const tooManyValues: readonly (readonly [string, HostileRequest])[] = [
+  ['JSON: finalizers', post(configMaps, configMap({ name: 'a', finalizers: range(TOO_MANY, (at) => `a.b/${at}`) }))],
+  [
+    'JSON: members of many objects',
+    post(configMaps, configMap({ name: 'a', ownerReferences: range(TOO_MANY, (at) => ({ uid: `u${at}` })) })),
+  ],
+  ['protobuf: finalizers', protobuf(field(1, Buffer.concat(range(TOO_MANY, (at) => field(14, `a.b/${at}`)))))],
+  ['protobuf: metadata again and again', protobuf(Buffer.concat(range(3 * TOO_MANY, () => field(1, ''))))],
+];
+
+/** Refused for the number of members of one object, before anything is done with them. */
+export const tooManyMembers: readonly (readonly [string, HostileRequest])[] = [
   ['JSON: data keys', post(configMaps, configMap({ name: 'a' }, { data: members(TOO_MANY, (at) => [`k${at}`, '']) }))],
   ['JSON: labels', post(configMaps, configMap({ name: 'a', labels: members(TOO_MANY, (at) => [`k${at}`, '']) }))],
   [
     'JSON: invalid labels',
     post(configMaps, configMap({ name: 'a', labels: members(TOO_MANY, (at) => [`-${at}`, '']) })),
   ],
-  ['JSON: finalizers', post(configMaps, configMap({ name: 'a', finalizers: range(TOO_MANY, (at) => `a.b/${at}`) }))],
   ['JSON: one key again and again', post(configMaps, `{"data":{${'"a":"",'.repeat(3 * TOO_MANY)}"a":""}}`)],
+  ['YAML: data keys', yaml('a', `data:\n${range(MAX_OBJECT_MEMBERS + 1, (at) => `  k${at}: v\n`).join('')}`)],
   ['protobuf: data keys', protobuf(Buffer.concat(range(TOO_MANY, (at) => field(2, field(1, `k${at}`)))))],
   [
     'a merge patch of data keys',
@@ -108,13 +126,62 @@ export const tooManyValues: readonly (readonly [string, HostileRequest])[] = [
       body: Buffer.from(JSON.stringify(configMap({ name: 'a' }, { data: members(TOO_MANY, (at) => [`k${at}`, '']) }))),
     },
   ],
+  [
+    'a definition of very many properties',
+    definition('wide', { type: 'object', properties: members(12_000, (at) => [`p${at}`, { type: 'string' }]) }),
+  ],
+  [
+    'a merge patch that adds data keys to others',
+    {
+      ...merge('grown', { data: members(WIDEST, (at) => [`l${at}`, '']) }),
+      before: {
+        path: configMaps,
+        object: configMap({ name: 'grown' }, { data: members(WIDEST, (at) => [`k${at}`, '']) }),
+      },
+    },
+  ],
+];
+
+/** Refused for the number of elements of a list of type set or map, each of which is a member of managedFields. */
+export const tooManyElements: readonly (readonly [string, HostileRequest])[] = [
+  ['JSON: finalizers', post(configMaps, configMap({ name: 'a', finalizers: range(MOST, (at) => `a.b/${at}`) }))],
+  [
+    'a merge patch of finalizers',
+    {
+      ...merge('few', { metadata: { finalizers: range(MOST, (at) => `a.b/${at}`) } }),
+      before: { path: configMaps, object: configMap({ name: 'few' }) },
+    },
+  ],
+  [
+    'an apply of finalizers',
+    {
+      method: 'PATCH',
+      path: `${configMaps}/a?fieldManager=m`,
+      type: 'application/apply-patch+yaml',
+      body: Buffer.from(JSON.stringify(configMap({ name: 'a', finalizers: range(MOST, (at) => `a.b/${at}`) }))),
+    },
+  ],
 ];
 
 /** Taken, in several turns of the event loop. */
 export const longWork: readonly (readonly [string, HostileRequest])[] = [
-  ['JSON: data keys', post(configMaps, configMap({ name: 'data' }, { data: members(MOST, (at) => [`k${at}`, '']) }))],
-  ['JSON: labels', post(configMaps, configMap({ name: 'labels', labels: members(MOST, (at) => [`k${at}`, '']) }))],
-  ['JSON: finalizers', post(configMaps, configMap({ name: 'ends', finalizers: range(MOST, (at) => `a.b/${at}`) }))],
+  ['JSON: data keys', post(configMaps, configMap({ name: 'data' }, { data: members(WIDEST, (at) => [`k${at}`, '']) }))],
+  ['JSON: labels', post(configMaps, configMap({ name: 'labels', labels: members(WIDEST, (at) => [`k${at}`, '']) }))],
+  [
+    'JSON: labels, annotations and two kinds of data',
+    post(
+      configMaps,
+      configMap(
+        {
+          name: 'all',
+          labels: members(WIDEST, (at) => [`k${at}`, '']),
+          annotations: members(WIDEST, (at) => [`k${at}`, '']),
+        },
+        { data: members(WIDEST, (at) => [`k${at}`, '']), binaryData: members(WIDEST, (at) => [`b${at}`, '']) },
+      ),
+    ),
+  ],
+  ['JSON: finalizers', post(configMaps, configMap({ name: 'ends', finalizers: range(WIDEST, (at) => `a.b/${at}`) }))],
   [
     'JSON: owners that are not there',
     post(
@@ -125,22 +192,35 @@ export const longWork: readonly (readonly [string, HostileRequest])[] = [
       }),
     ),
   ],
-  ['YAML: 10,000 lines', yaml('lines', `data:\n${range(10_000, (at) => `  k${at}: v\n`).join('')}`)],
+  ['YAML: some 10,000 lines', yaml('lines', `data:\n${range(WIDEST, (at) => `  k${at}: v\n`).join('')}`)],
   [
     'protobuf: labels',
-    protobuf(field(1, Buffer.concat([field(1, 'p'), ...range(20_000, (at) => field(11, field(1, `k${at}`)))]))),
+    protobuf(field(1, Buffer.concat([field(1, 'p'), ...range(WIDEST, (at) => field(11, field(1, `k${at}`)))]))),
   ],
   [
     'a JSON patch at the head of a long list',
     patch(
       'head',
-      range(10_000, (at) => ({ op: 'add', path: '/metadata/finalizers/0', value: `b.c/${at}` })),
-      20_000,
+      range(10_000, (at) => ({ op: at % 2 === 0 ? 'add' : 'remove', path: '/metadata/finalizers/0', value: 'b.c/1' })),
+      WIDEST,
     ),
   ],
   [
     'a definition of many properties',
-    definition('widths', { type: 'object', properties: members(12_000, (at) => [`p${at}`, { type: 'string' }]) }),
+    definition('widths', {
+      type: 'object',
+      properties: members(3, (at) => [
+        `o${at}`,
+        { type: 'object', properties: members(8000, (below) => [`p${below}`, { type: 'string' }]) },
+      ]),
+    }),
+  ],
+  [
+    'a definition of many patterns',
+    definition('patterns', {
+      type: 'object',
+      properties: members(5000, (at) => [`p${at}`, { type: 'string', pattern: `^([a-z]{1,20}[-.]?){1,20}x${at}$` }]),
+    }),
   ],
 ];
 

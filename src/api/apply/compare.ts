@@ -1,6 +1,6 @@
 import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import { EMPTY_SET, type FieldSet, LEAF, union } from './fieldset.ts';
-import { elementsOf } from './list-element.ts';
+import { boundElements, elementsOf } from './list-element.ts';
 import { fieldElement } from './path-element.ts';
 import { formOf, type ListSchema, type MapSchema, memberType, type TypeSchema, type ValueForm } from './schema.ts';
 
@@ -40,6 +40,7 @@ export interface ComparedFields {
  * count as different.
  *
  * @throws TypedValueError for elements of associative lists that have no key
+ * @throws StatusError 413 for an associative list that `right` makes too long
  */
 export function compareObjects(
   left: Readonly<Record<string, unknown>>,
@@ -53,7 +54,7 @@ export function compareObjects(
 /** An absent value is undefined. At most one of the two values is absent. */
 function compareItems(a: unknown, b: unknown, type: TypeSchema): Differences | undefined {
   if (a === b) return undefined;
-  if (a === undefined) return { added: wholeValue(b, type) };
+  if (a === undefined) return { added: wholeValue(b, type, 'bounded') };
   if (b === undefined) return { removed: wholeValue(a, type) };
   const formA = a === null ? formOf(type, b) : formOf(type, a);
   const formB = b === null ? formA : formOf(type, b);
@@ -148,6 +149,7 @@ function note(found: Differences, element: string, below: Differences): void {
 }
 
 function compareElements(a: readonly unknown[], b: readonly unknown[], list: ListSchema): Differences | undefined {
+  boundElements(b, a);
   const left = elementsOf(list, a);
   const right = elementsOf(list, b);
   let found: Differences | undefined;
@@ -167,7 +169,7 @@ function compareElement(
   if (before.length <= 1 && after.length <= 1) return compareItems(before[0], after[0], type);
   if (before.length >= 2 && after.length >= 2) return equalJson(before, after) ? undefined : MODIFIED;
   if (before.length >= 2) {
-    return after.length > 0 ? { removed: LEAF, added: wholeValue(after[0], type) } : { removed: LEAF };
+    return after.length > 0 ? { removed: LEAF, added: wholeValue(after[0], type, 'bounded') } : { removed: LEAF };
   }
   return before.length > 0 ? { removed: wholeValue(before[0], type), added: LEAF } : { added: LEAF };
 }
@@ -191,12 +193,13 @@ function unionOfNodes(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /** Every path in a value that was added or removed as a whole. Unlike in {@link extractFieldSet}, structs are members too. */
-function wholeValue(value: unknown, type: TypeSchema): FieldSet {
+function wholeValue(value: unknown, type: TypeSchema, lists: 'bounded' | 'any' = 'any'): FieldSet {
   const form = formOf(type, value);
   if (form === 'list' && type.list!.relationship === 'associative' && Array.isArray(value) && value.length > 0) {
+    if (lists === 'bounded') boundElements(value);
     const node: Record<string, FieldSet> = { '.': LEAF };
     for (const [element, [first, ...doubles]] of elementsOf(type.list!, value)) {
-      node[element] = doubles.length > 0 ? LEAF : wholeValue(first, type.list!.element());
+      node[element] = doubles.length > 0 ? LEAF : wholeValue(first, type.list!.element(), lists);
     }
     return node;
   }
@@ -207,7 +210,7 @@ function wholeValue(value: unknown, type: TypeSchema): FieldSet {
       const item = value[name];
       if (item === undefined) continue;
       const below = memberType(type.map!, name);
-      node[fieldElement(name)] = below === undefined ? LEAF : wholeValue(item, below);
+      node[fieldElement(name)] = below === undefined ? LEAF : wholeValue(item, below, lists);
     }
     return node;
   }

@@ -1,4 +1,6 @@
+import { MAX_OBJECT_MEMBERS } from '../codec/json/body-values.ts';
 import { getKey, isJsonObject } from '../codec/json/json-value.ts';
+import { newRequestEntityTooLarge } from '../status-error.ts';
 import { keyElement, type PathElement, valueElement } from './path-element.ts';
 import type { ListSchema } from './schema.ts';
 import { TypedValueError } from './typed-value-error.ts';
@@ -52,4 +54,15 @@ export function elementsOf(list: ListSchema, values: readonly unknown[]): Map<Pa
     else present.push(value);
   }
   return elements;
+}
+
+/**
+ * Bounds the elements of an associative list, because each of them is a member of one object in managedFields. A list that is longer already
+ * may keep its elements and lose some.
+ * @throws StatusError 413
+ */
+export function boundElements(next: readonly unknown[], previous: readonly unknown[] = []): void {
+  if (next.length > MAX_OBJECT_MEMBERS && next.length > previous.length) {
+    throw newRequestEntityTooLarge(`limit is ${MAX_OBJECT_MEMBERS} elements in one list of type set or map`);
+  }
 }

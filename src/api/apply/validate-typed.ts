@@ -1,6 +1,6 @@
 import { isJsonObject } from '../codec/json/json-value.ts';
 import { quoted } from '../meta/quoted.ts';
-import { listElementOf } from './list-element.ts';
+import { boundElements, listElementOf } from './list-element.ts';
 import { formatElement, formatValue } from './path-element.ts';
 import { formOf, type ListSchema, type MapSchema, memberType, type ScalarSchema, type TypeSchema } from './schema.ts';
 import { TypedValueError } from './typed-value-error.ts';
@@ -85,6 +85,7 @@ function shown(value: unknown): string {
 
 function checkList(values: readonly unknown[], list: ListSchema, at: Position): void {
   const seen = new Set<string>();
+  if (list.relationship === 'associative' && at.duplicates === 'refused') boundElements(values);
   for (const [index, value] of values.entries()) {
     let element = `i:${index}`;
     if (list.relationship === 'associative') {

@@ -2,7 +2,7 @@ import { foundName } from '../schema/decoding/decode-problem.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
-import { boundTextValues, boundTreeValues } from './body-values.ts';
+import { boundTextValues, boundTreeValues, MAX_BODY_VALUES, MAX_OBJECT_MEMBERS } from './json/body-values.ts';
 import { isJsonObject } from './json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from './json/json.ts';
 import type { decodeProtobuf } from './protobuf/protobuf.ts';
@@ -41,6 +41,7 @@ const JSON_TYPE = 'application/json';
 export const YAML_TYPE = 'application/yaml';
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 const TOO_LARGE = 413;
+const BOUNDS = { values: MAX_BODY_VALUES, members: MAX_OBJECT_MEMBERS };
 /** Bytes of a body in an error message (apiserver `summarizeData`). */
 const SUMMARY_LENGTH = 30;
 
@@ -85,7 +86,7 @@ interface DecodedValue extends Omit<DecodedRequest, 'object'> {
 function decodeValue(bytes: Uint8Array, mediaType: string, expected: DecodeRequestOptions): DecodedValue {
   const { codecs = {} } = expected;
   if (mediaType === PROTOBUF_TYPE) {
-    return { value: brought(codecs.protobuf)(bytes, expected), duplicates: [], repeated: [] };
+    return { value: brought(codecs.protobuf)(bytes, { ...expected, bounds: BOUNDS }), duplicates: [], repeated: [] };
   }
   if (mediaType === YAML_TYPE) return { ...brought(codecs.yaml)(decodeUtf8(bytes)), duplicates: [] };
   try {

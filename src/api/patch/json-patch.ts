@@ -45,9 +45,21 @@ interface Progress {
  * or an unknown operation; its cause has the library's message.
  */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
+  const steps = jsonPatchSteps(document, patch);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, with a pause after each operation, because one on a long list moves all of its elements. */
+export function* jsonPatchSteps(document: unknown, patch: unknown): Generator<undefined, unknown> {
   const operations = readOperations(patch);
   const progress = { document: copyJson(document), copiedBytes: 0 };
-  for (const operation of operations) applyOperation(progress, operation);
+  for (const operation of operations) {
+    applyOperation(progress, operation);
+    yield;
+  }
   requireShallow(progress.document);
   return progress.document;
 }

@@ -1,4 +1,5 @@
 import { append } from '../../base/collections/append.ts';
+import { boundElements } from '../../api/apply/list-element.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { validateBuiltin } from '../../api/schema/validation/validate-builtin.ts';
@@ -46,6 +47,7 @@ export async function createObject(resource: ResourceStore, request: CreateReque
 
   fillNamespace(object, namespace, info.namespaced);
   dedupe(object, context);
+  boundMetadata(object);
   wipeSystemMetadata(object);
   const pause = pauseIfLong(resource, context);
   if (pause !== undefined) await pause;
@@ -217,6 +219,12 @@ export function dedupe(object: KubeObject, context: Pick<WriteContext, 'warn'>):
   if (references === undefined || references.length < 2) return;
   const { warning } = dedupOwnerReferences(metadataOf(object));
   if (warning !== undefined) context.warn(warning);
+}
+
+/** The bound of finalizers and owner references, also for an object without managers. */
+export function boundMetadata(next: KubeObject, previous?: KubeObject): void {
+  boundElements(next.metadata?.finalizers ?? [], previous?.metadata?.finalizers ?? []);
+  boundElements(next.metadata?.ownerReferences ?? [], previous?.metadata?.ownerReferences ?? []);
 }
 
 function validate(resource: ResourceStore, object: KubeObject, { warn }: StrategyContext): void {

@@ -8,3 +8,15 @@ export function betweenSteps(clock: Clock, bytes: number): Promise<void> | undef
   if (bytes < LONG_WORK_BYTES) return undefined;
   return new Promise((resolve) => clock.defer(resolve));
 }
+
+/** Operations of a patch in one turn of the event loop. Each may move all elements of a long list. */
+const STEPS_IN_A_TURN = 100;
+
+/** Runs work that pauses between its steps, and yields the event loop after some of them. */
+export async function runInTurns<T>(clock: Clock, steps: Generator<undefined, T>): Promise<T> {
+  for (let taken = 1; ; taken++) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (taken % STEPS_IN_A_TURN === 0) await new Promise<void>((resolve) => void clock.defer(resolve));
+  }
+}

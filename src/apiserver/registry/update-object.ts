@@ -1,4 +1,5 @@
 import { parseExactJson } from '../../base/json/exact-json.ts';
+import { treeRefusal } from '../../api/codec/json/body-values.ts';
 import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
 import { storagePreconditionText } from '../../api/deletion/preconditions.ts';
 import type { FieldError } from '../../api/field-error.ts';
@@ -22,7 +23,7 @@ import { checkUidPrecondition } from '../../api/validation/uid-precondition.ts';
 import type { AdmissionAttributes } from '../admission/chain/attributes.ts';
 import type { KeyValue } from '../storage/interface.ts';
 import { admissionAttributes, admitWrite } from './admission-attributes.ts';
-import { createObject, dedupe, fillNamespace } from './create-object.ts';
+import { boundMetadata, createObject, dedupe, fillNamespace } from './create-object.ts';
 import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
 import { changesElsewhere } from './manager-versions.ts';
@@ -192,7 +193,10 @@ async function decideNext(resource: ResourceStore, request: Deciding, previous: 
   if (pause !== undefined) await pause;
   let next = await request.next(previous);
   pause = betweenSteps(environment.clock, request.bytes);
-  if (pause !== undefined) await pause;
+  if (pause !== undefined) {
+    await pause;
+    if (request.method !== 'put') boundGrowth(next, previous);
+  }
   if (request.method === 'put') {
     const conflict = checkUidPrecondition(metadataOf(next), previous.metadata ?? {}, info);
     if (conflict !== undefined) throw conflict;
@@ -201,6 +205,7 @@ async function decideNext(resource: ResourceStore, request: Deciding, previous: 
   fillNamespace(next, request.namespace, info.namespaced);
   restoreSystemMetadata(next, previous);
   dedupe(next, context);
+  boundMetadata(next, previous);
   const { part } = request;
   const comparing =
     context.tracking?.by === 'update' ? changesElsewhere(resource, { previous, next }, request) : undefined;
@@ -243,6 +248,20 @@ async function decideNext(resource: ResourceStore, request: Deciding, previous: 
     throw error;
   }
   return next;
+}
+
+/**
+ * Patches together may not make what no body may have (API-007). An object that has more already, from an earlier version or a webhook, can
+ * still be changed.
+ */
+function boundGrowth(next: KubeObject, previous: KubeObject): void {
+  const refusal = treeRefusal(withoutManagers(next));
+  if (refusal !== undefined && treeRefusal(withoutManagers(previous)) === undefined) throw refusal;
+}
+
+function withoutManagers(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata ?? {};
+  return { ...object, metadata };
 }
 
 interface Change {
@@ -333,7 +352,8 @@ function changesNothing(resource: ResourceStore, { bytes, stored, next, previous
 function sameWhereStored(bytes: Uint8Array, stored: Uint8Array): boolean {
   const [left, right] = [bytes, stored].map((form) => {
     const object = parseExactJson(Buffer.from(form).toString()) as KubeObject;
-    return { ...object, metadata: { ...object.metadata, managedFields: undefined } };
+    const { managedFields: _, ...metadata } = object.metadata ?? {};
+    return { ...object, metadata };
   });
   return deepEqual(left, right);
 }

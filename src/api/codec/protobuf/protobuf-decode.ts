@@ -1,4 +1,5 @@
 import { parseExactJson } from '../../../base/json/exact-json.ts';
+import { tooManyMembers, tooManyValues } from '../json/body-values.ts';
 import { JSON_SCHEMA_PROPS } from '../../kinds/type-table.ts';
 import type { SpecialType } from '../../kinds/type-table.ts';
 import { type FieldPlan, type LevelPlan, type MessagePlan, planOf } from './protobuf-plan.ts';
@@ -26,13 +27,26 @@ function isEnveloped(bytes: Uint8Array, start: number, end: number): boolean {
   );
 }
 
+/** The bounds of a message from a client. */
+export interface DecodeBounds {
+  /** Maximum number of fields, elements and entries, also where a later one replaces an earlier one. */
+  readonly values: number;
+  /** Maximum number of entries in one map. */
+  readonly members: number;
+}
+
+const UNBOUNDED: DecodeBounds = { values: Infinity, members: Infinity };
+
 export class MessageDecoder {
   readonly #reader: WireReader;
   readonly #decodeEmbedded: DecodeEmbedded;
+  readonly #bounds: DecodeBounds;
+  #values = 0;
 
-  constructor(bytes: Uint8Array, decodeEmbedded: DecodeEmbedded) {
+  constructor(bytes: Uint8Array, decodeEmbedded: DecodeEmbedded, bounds = UNBOUNDED) {
     this.#reader = new WireReader(bytes);
     this.#decodeEmbedded = decodeEmbedded;
+    this.#bounds = bounds;
   }
 
   /** The JSON object of one message. `depth` counts the messages around it. */
@@ -71,6 +85,7 @@ export class MessageDecoder {
 
   #field(plan: FieldPlan, tag: number, slots: Slots, depth: number): void {
     const { slot } = plan;
+    if (++this.#values > this.#bounds.values) throw tooManyValues();
     if (plan.shape === 'map') {
       expectWire(tag, WIRE_BYTES, plan.name);
       this.#entry(plan, (slots[slot] ??= new Map<string, unknown>()) as Map<string, unknown>, depth);
@@ -109,6 +124,7 @@ export class MessageDecoder {
         } else reader.skip(tag);
       }
       map.set(key, value);
+      if (map.size > this.#bounds.members) throw tooManyMembers();
     });
   }
 

@@ -1,6 +1,6 @@
 import { typeNameOf } from '../../kinds/type-table.ts';
 import type { KubeObject } from '../../meta/object-meta.ts';
-import { MessageDecoder } from './protobuf-decode.ts';
+import { type DecodeBounds, MessageDecoder } from './protobuf-decode.ts';
 import { writeMessage } from './protobuf-encode.ts';
 import { openEnvelope, writeEnvelope } from './protobuf-envelope.ts';
 import { type MessagePlan, planOf } from './protobuf-plan.ts';
@@ -52,11 +52,13 @@ export interface DecodeOptions {
   /** Used if the envelope has no apiVersion. */
   readonly apiVersion?: string;
   readonly kind?: string;
+  /** Absent for a trusted source. */
+  readonly bounds?: DecodeBounds;
 }
 
 /**
  * The JSON of an enveloped object (API-520), with the zero values that Go prints (API-521). Throws {@link ProtobufError} unless the bytes
- * are an object of a built-in kind. Nothing in the result shares memory with `bytes`.
+ * are an object of a built-in kind, and a StatusError 413 beyond the bounds. Nothing in the result shares memory with `bytes`.
  */
 export function decodeProtobuf(bytes: Uint8Array, options: DecodeOptions = {}): KubeObject {
   return decodeEnveloped(bytes, 0, options);
@@ -68,11 +70,17 @@ function decodeEnveloped(bytes: Uint8Array, depth: number, defaults: DecodeOptio
   const apiVersion = envelope.apiVersion || (defaults.apiVersion ?? '');
   const kind = envelope.kind || (defaults.kind ?? '');
   const plan = planOfKind(apiVersion, kind);
-  return { kind, apiVersion, ...new MessageDecoder(envelope.raw, decodeEmbedded).decode(plan, depth) };
+  const { bounds } = defaults;
+  const embedded = bounds === undefined ? decodeEmbedded : boundedEmbedded(bounds);
+  return { kind, apiVersion, ...new MessageDecoder(envelope.raw, embedded, bounds).decode(plan, depth) };
 }
 
 function decodeEmbedded(bytes: Uint8Array, depth: number): KubeObject {
   return decodeEnveloped(bytes, depth, {});
+}
+
+function boundedEmbedded(bounds: DecodeBounds): typeof decodeEmbedded {
+  return (bytes, depth) => decodeEnveloped(bytes, depth, { bounds });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { boundTextValues, boundTreeValues } from '../../../api/codec/body-values.ts';
+import { boundTextValues, boundTreeValues } from '../../../api/codec/json/body-values.ts';
 import { scanRepeatedKeys } from '../../../api/codec/json/duplicate-fields.ts';
 import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';

@@ -1,8 +1,8 @@
 import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
-import { boundTextValues } from '../../../api/codec/body-values.ts';
+import { boundTextValues } from '../../../api/codec/json/body-values.ts';
 import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';
-import { applyJsonPatch, unknownJsonPatchFields } from '../../../api/patch/json-patch.ts';
+import { applyJsonPatch, jsonPatchSteps, unknownJsonPatchFields } from '../../../api/patch/json-patch.ts';
 import { applyMergePatch } from '../../../api/patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../../../api/patch/strategic-merge-patch.ts';
 import { newBadRequest, newUnsupportedMediaType } from '../../../api/status-error.ts';
@@ -13,6 +13,8 @@ import type { RequestContext } from './request-context.ts';
 /** A parsed patch: how it changes a document, and the strict findings about its text. */
 export interface PatchBody {
   apply(document: unknown): unknown;
+  /** The same with pauses, for a patch of many operations. */
+  readonly steps?: (document: unknown) => Generator<undefined, unknown>;
   readonly text: string;
   /**
    * The part of a document that the patch reads or writes; other parts stay, and need not be decoded. `metadata` is kind, apiVersion and
@@ -22,6 +24,9 @@ export interface PatchBody {
   /** Strict findings: duplicate keys, and members that no JSON patch operation has (API-199). */
   readonly findings: readonly string[];
 }
+
+/** A patch of more operations is applied in steps. */
+const MANY_OPERATIONS = 100;
 
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -48,6 +53,9 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   }
   return {
     apply: (document) => apply(document, patch),
+    ...(contentType === JSON_PATCH && Array.isArray(patch) && patch.length > MANY_OPERATIONS
+      ? { steps: (document) => jsonPatchSteps(document, patch) }
+      : {}),
     text,
     // Operations of a JSON patch can refer to any other field.
     sees: contentType === JSON_PATCH || text.includes('managedFields') ? 'everything' : seenByMerge(patch),

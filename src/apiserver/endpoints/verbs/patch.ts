@@ -4,7 +4,9 @@ import { apiVersionOf } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
 import { newBadRequest, newInvalid, newNotFound } from '../../../api/status-error.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
+import { runInTurns } from '../../registry/long-work.ts';
 import { checkName, metadataOf } from '../../registry/object/object-meta.ts';
 import type { ObjectSchema } from '../../registry/object/object-schema.ts';
 import { updateObject } from '../../registry/update-object.ts';
@@ -32,14 +34,13 @@ export async function handlePatch(scope: ResourceScope): Promise<HttpResponse> {
     method: 'patch',
     next: (previous) => {
       if (previous === undefined) throw newNotFound(info, name);
-      const next = patched(previous, {
-        patch,
-        expected: resource.schema,
-        validation: options.fieldValidation,
-        context,
-      });
-      checkName(next, name);
-      return next;
+      const patching = { patch, expected: resource.schema, validation: options.fieldValidation, context };
+      const named = (next: KubeObject): KubeObject => {
+        checkName(next, name);
+        return next;
+      };
+      if (patch.steps === undefined) return named(patched(previous, patching));
+      return patchedInTurns(previous, patching, resource.environment.clock).then(named);
     },
     context: writeContext(scope, options.dryRun),
   });
@@ -57,9 +58,23 @@ interface Patching {
  * The patched document as an object of its kind with defaults. Its top level and metadata are new; deeper parts are shared with the
  * document if the patch does not touch them.
  */
-export function patched(document: KubeObject, { patch, expected, validation, context }: Patching): KubeObject {
+export function patched(document: KubeObject, patching: Patching): KubeObject {
+  const { patch, expected } = patching;
   const sees = patch.sees === 'metadata' && expected.defaultsMetadata === true ? 'fields' : patch.sees;
-  const result = patch.apply(seenPart(document, sees));
+  return decodedPatch(document, patch.apply(seenPart(document, sees)), { ...patching, sees });
+}
+
+/** The same for a patch of many operations, which may refer to every part of the document. */
+async function patchedInTurns(document: KubeObject, patching: Patching, clock: Clock): Promise<KubeObject> {
+  const result = await runInTurns(clock, patching.patch.steps!(document));
+  return decodedPatch(document, result, { ...patching, sees: 'everything' });
+}
+
+function decodedPatch(
+  document: KubeObject,
+  result: unknown,
+  { patch, expected, validation, context, sees }: Patching & Pick<PatchBody, 'sees'>,
+): KubeObject {
   if (!isJsonObject(result)) throw newBadRequest('the patch does not leave an object');
   const object = result as KubeObject;
   refuseOtherKind(object, expected);
