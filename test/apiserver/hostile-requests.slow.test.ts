@@ -10,6 +10,9 @@ import {
   tooManyValues,
 } from './hostile-requests.ts';
 
+/** Turns of the event loop that a long write takes: each of its steps is one. */
+const LEAST_TURNS = 8;
+
 /** Counts turns of the event loop instead of time: whoever asks in a turn between two steps is answered first. */
 describe('API-007 a request that is made to keep the server busy', () => {
   let server: TestServer;
@@ -39,21 +42,22 @@ describe('API-007 a request that is made to keep the server busy', () => {
     expect(json.message).toMatch(words);
   });
 
-  it.each(longWork)('%s: others are answered before it is', async (_what, request) => {
-    const order: string[] = [];
+  it.each(longWork)('%s: others are answered before it is, and while it is checked', async (_what, request) => {
     const { before, ...hostile } = request;
     if (before !== undefined) await server.post(before.path, before.object);
+    const progress = { done: false };
     const long = send(hostile).then(({ status }) => {
-      order.push('hostile');
+      progress.done = true;
       return status;
     });
     await new Promise((resolve) => void setImmediate(resolve));
-    const live = server.get('/livez').then(({ status }) => {
-      order.push('livez');
-      return status;
-    });
-    expect(await live).toBe(200);
+    let answered = 0;
+    while (!progress.done) {
+      expect((await server.get('/livez')).status).toBe(200);
+      answered++;
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
     expect([200, 201]).toContain(await long);
-    expect(order).toEqual(['livez', 'hostile']);
+    expect(answered).toBeGreaterThanOrEqual(LEAST_TURNS);
   });
 });

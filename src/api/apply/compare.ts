@@ -1,3 +1,4 @@
+import { A_TURN, finished, type Steps } from '../../base/time/steps.ts';
 import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
 import { EMPTY_SET, type FieldSet, LEAF, union } from './fieldset.ts';
 import { boundElements, elementsOf } from './list-element.ts';
@@ -42,13 +43,23 @@ export interface ComparedFields {
  * @throws TypedValueError for elements of associative lists that have no key
  * @throws StatusError 413 for an associative list that `right` makes too long
  */
-export function compareObjects(
-  left: Readonly<Record<string, unknown>>,
-  right: Readonly<Record<string, unknown>>,
-  { type, fields }: { readonly type: TypeSchema; readonly fields: ComparedFields },
-): Comparison {
-  const found = compareMaps(left, right, { map: type.map!, compared: fields.member, metadata: fields.metadata });
+export function compareObjects(left: Fields, right: Fields, how: ComparedObjects): Comparison {
+  return finished(compareInSteps(left, right, how));
+}
+
+/** The same, with a pause after each part of the object. */
+export function* compareInSteps(left: Fields, right: Fields, { type, fields }: ComparedObjects): Steps<Comparison> {
+  const found = yield* compareParts(left, right, {
+    map: type.map!,
+    compared: fields.member,
+    metadata: fields.metadata,
+  });
   return found === undefined ? NO_CHANGE : { ...NO_CHANGE, ...found };
+}
+
+interface ComparedObjects {
+  readonly type: TypeSchema;
+  readonly fields: ComparedFields;
 }
 
 /** An absent value is undefined. At most one of the two values is absent. */
@@ -82,7 +93,7 @@ function compareAs(form: ValueForm, a: unknown, b: unknown, type: TypeSchema): D
       if (type.map!.relationship === 'atomic' || (isEmpty(left) && isEmpty(right))) {
         return equalJson(a, b) ? undefined : MODIFIED;
       }
-      return compareMaps(left, right, { map: type.map! });
+      return compareMaps(left, right, type.map!);
     }
   }
 }
@@ -92,29 +103,47 @@ function isEmpty(object: Record<string, unknown>): boolean {
   return true;
 }
 
-interface ComparedMap {
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An object, or its metadata. */
+interface ComparedParts {
   readonly map: MapSchema;
-  /** Absent: every member is compared. */
-  compared?(name: string): boolean;
-  /** Members of the object's own metadata. */
+  compared(name: string): boolean;
+  /** Members of the object's own metadata; absent in metadata itself. */
   metadata?(name: string): boolean;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+function* compareParts(a: Fields, b: Fields, of: ComparedParts): Steps<Differences | undefined> {
+  let found: Differences | undefined;
+  for (const name of new Set([...Object.keys(b), ...Object.keys(a)])) {
+    const left = ownMember(a, name);
+    const right = ownMember(b, name);
+    if (left === right || !of.compared(name)) continue;
+    const type = memberType(of.map, name);
+    if (type === undefined) continue;
+    const below =
+      of.metadata !== undefined && name === 'metadata' && isJsonObject(left) && isJsonObject(right)
+        ? yield* compareParts(left, right, { map: type.map!, compared: of.metadata })
+        : compareItems(left, right, type);
+    if (below !== undefined) note((found ??= {}), fieldElement(name), below);
+    yield typeof right === 'object' ? A_TURN : 1;
+  }
+  return found;
+}
 
-function compareMaps(a: Fields, b: Fields, of: ComparedMap): Differences | undefined {
+function compareMaps(a: Fields, b: Fields, map: MapSchema): Differences | undefined {
   let found: Differences | undefined;
   for (const name in b) {
     const right = b[name];
     const left = ownMember(a, name);
-    if (left === right || right === undefined || of.compared?.(name) === false) continue;
-    const below = compareMember(name, left, { right, of });
+    if (left === right || right === undefined) continue;
+    const below = compareMember(name, left, { right, map });
     if (below !== undefined) note((found ??= {}), fieldElement(name), below);
   }
   for (const name in a) {
     const left = a[name];
-    if (left === undefined || ownMember(b, name) !== undefined || of.compared?.(name) === false) continue;
-    const below = compareMember(name, left, { right: undefined, of });
+    if (left === undefined || ownMember(b, name) !== undefined) continue;
+    const below = compareMember(name, left, { right: undefined, map });
     if (below !== undefined) note((found ??= {}), fieldElement(name), below);
   }
   return found;
@@ -130,14 +159,10 @@ function ownMember(object: Fields, name: string): unknown {
 function compareMember(
   name: string,
   left: unknown,
-  { right, of }: { readonly right: unknown; readonly of: ComparedMap },
+  { right, map }: { readonly right: unknown; readonly map: MapSchema },
 ): Differences | undefined {
-  const type = memberType(of.map, name);
-  if (type === undefined) return undefined;
-  if (of.metadata !== undefined && name === 'metadata' && isJsonObject(left) && isJsonObject(right)) {
-    return compareMaps(left, right, { map: type.map!, compared: of.metadata });
-  }
-  return compareItems(left, right, type);
+  const type = memberType(map, name);
+  return type === undefined ? undefined : compareItems(left, right, type);
 }
 
 function note(found: Differences, element: string, below: Differences): void {
@@ -203,10 +228,12 @@ function wholeValue(value: unknown, type: TypeSchema, lists: 'bounded' | 'any' =
     }
     return node;
   }
-  if (form === 'map' && type.map!.relationship === 'granular' && isJsonObject(value) && !isEmpty(value)) {
+  if (form === 'map' && type.map!.relationship === 'granular' && isJsonObject(value)) {
+    const names = Object.keys(value);
+    if (names.length === 0) return LEAF;
     const node: Record<string, FieldSet> = { '.': LEAF };
     // The set is written in this order.
-    for (const name of Object.keys(value).sort()) {
+    for (const name of names.sort()) {
       const item = value[name];
       if (item === undefined) continue;
       const below = memberType(type.map!, name);

@@ -1,7 +1,8 @@
 import { append } from '../../base/collections/append.ts';
+import { A_TURN, finished, type Steps } from '../../base/time/steps.ts';
 import { equalJson } from '../codec/json/json-value.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../meta/object-meta.ts';
-import { type Comparison, compareObjects, NO_CHANGE, touchedBy } from './compare.ts';
+import { type Comparison, compareInSteps, NO_CHANGE, touchedBy } from './compare.ts';
 import { fittedEntry } from './fit-schema.ts';
 import { difference, EMPTY_SET, type FieldSet, isEmptySet, union } from './fieldset.ts';
 import {
@@ -50,6 +51,11 @@ export type ChangesElsewhere = ReadonlyMap<string, Comparison | 'gone'>;
  * Never fails: if a value cannot be compared, the stored entries stay.
  */
 export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undefined {
+  return finished(trackInSteps(update));
+}
+
+/** The same, with pauses. */
+export function* trackInSteps(update: TrackedUpdate): Steps<ManagedFieldsEntry[] | undefined> {
   const { live, next, manager } = update;
   const stored = live.metadata?.managedFields;
   // A write through a subresource cannot change managedFields.
@@ -61,7 +67,7 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
   if (given === undefined && stored === undefined && exists) return undefined;
   let changes: Comparison;
   try {
-    changes = compareObjects(live, next, { type: update.type, fields: comparedFields(update.tracked) });
+    changes = yield* compareInSteps(live, next, { type: update.type, fields: comparedFields(update.tracked) });
   } catch (error) {
     if (error instanceof TypedValueError) return stored;
     throw error;
@@ -76,7 +82,9 @@ export function trackUpdate(update: TrackedUpdate): ManagedFieldsEntry[] | undef
     return type === undefined ? entry : fittedEntry(entry, type);
   });
   if (settled && managers.every((entry, index) => entry === asked[index])) return stored;
-  return encodeManagers(takeOver(managers, changes, update));
+  const taken = takeOver(managers, changes, update);
+  yield A_TURN;
+  return encodeManagers(taken);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { append } from '../../base/collections/append.ts';
 import { equalJson, isJsonObject } from '../codec/json/json-value.ts';
+import type { Steps } from '../../base/time/steps.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldInvalid } from '../field-error.ts';
 import { validateEmbedded } from './embedded-metadata.ts';
@@ -13,12 +14,13 @@ import { structuralSchema } from './structural-schema.ts';
  * Checks that every default is valid by its own schema and has only known fields (API-451; apiextensions `defaulting.ValidateDefaults`).
  * For structural schemas.
  */
-export function validateDefaults(schema: JsonSchemaProps, path: string): FieldError[] {
+export function* validateDefaults(schema: JsonSchemaProps, path: string): Steps<FieldError[]> {
   const errors = schema.default === undefined ? [] : validateDefault(schema, schema.default, child(path, 'default'));
+  yield 1;
   const items = itemSchema(schema);
-  if (items !== undefined) append(errors, validateDefaults(items, child(path, 'items')));
+  if (items !== undefined) append(errors, yield* validateDefaults(items, child(path, 'items')));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    append(errors, validateDefaults(property, keyed(child(path, 'properties'), name)));
+    append(errors, yield* validateDefaults(property, keyed(child(path, 'properties'), name)));
   }
   return errors;
 }

@@ -94,12 +94,19 @@ export function visitSchemas(
 
 /** True if a schema has CEL rules at any depth (`x-kubernetes-validations`). */
 export function hasRules(schema: JsonSchemaProps): boolean {
-  return someSchema(schema, (inner) => (inner['x-kubernetes-validations'] ?? []).length > 0);
+  if ((schema['x-kubernetes-validations'] ?? []).length > 0) return true;
+  for (const inner of schemasInside(schema)) if (hasRules(inner)) return true;
+  return false;
 }
 
-/** True if the predicate holds for the schema or for any schema inside it. */
-function someSchema(schema: JsonSchemaProps, isSuch: (schema: JsonSchemaProps) => boolean): boolean {
-  let found = false;
-  visitSchemas(schema, (inner) => (found ||= isSuch(inner)));
-  return found;
+/** The schemas directly inside one. */
+function* schemasInside(schema: JsonSchemaProps): Generator<JsonSchemaProps> {
+  const { items, properties } = schema;
+  if (isSchemaList(items)) yield* items;
+  else if (items !== undefined) yield items;
+  for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) yield* schema[junctor] ?? [];
+  if (schema.not !== undefined) yield schema.not;
+  for (const name in properties) yield properties[name]!;
+  const values = valueSchema(schema);
+  if (values !== undefined) yield values;
 }

@@ -1,4 +1,5 @@
 import { append } from '../../base/collections/append.ts';
+import type { Steps } from '../../base/time/steps.ts';
 import type { FieldError } from '../field-error.ts';
 import {
   fieldForbidden,
@@ -29,18 +30,16 @@ interface Place {
  * apiextensions `ValidateCustomResourceDefinitionOpenAPISchema`). It checks everything except the expressions of
  * `x-kubernetes-validations`.
  */
-export function validateSchemaRules(schema: JsonSchemaProps, path: string): FieldError[] {
+export function validateSchemaRules(schema: JsonSchemaProps, path: string): Steps<FieldError[]> {
   return walk(schema, { path, insideMetadata: false }, 'root');
 }
 
-function walk(schema: JsonSchemaProps, place: Place, level: 'root' | 'inside'): FieldError[] {
-  return [
-    ...unsupported(schema, place),
-    ...inner(schema, place, level),
-    ...mapTypeRules(schema, place.path),
-    ...listTypeRules(schema, place.path),
-    ...ruleTexts(schema, place.path),
-  ];
+function* walk(schema: JsonSchemaProps, place: Place, level: 'root' | 'inside'): Steps<FieldError[]> {
+  const errors = unsupported(schema, place);
+  yield 1;
+  append(errors, yield* inner(schema, place, level));
+  append(errors, mapTypeRules(schema, place.path), listTypeRules(schema, place.path), ruleTexts(schema, place.path));
+  return errors;
 }
 
 function unsupported(schema: JsonSchemaProps, { path, defaultsForbidden, insideMetadata }: Place): FieldError[] {
@@ -71,12 +70,24 @@ function unsupported(schema: JsonSchemaProps, { path, defaultsForbidden, insideM
   return errors;
 }
 
-function inner(schema: JsonSchemaProps, place: Place, level: 'root' | 'inside'): FieldError[] {
+function* inner(schema: JsonSchemaProps, place: Place, level: 'root' | 'inside'): Steps<FieldError[]> {
   const errors: FieldError[] = [];
+  for (const { each, where } of innerSchemas(schema, place, level)) append(errors, yield* walk(each, where, 'inside'));
+  return errors;
+}
+
+interface InnerSchema {
+  readonly each: JsonSchemaProps;
+  readonly where: Place;
+}
+
+/** The schemas directly inside one, with their places. */
+function innerSchemas(schema: JsonSchemaProps, place: Place, level: 'root' | 'inside'): InnerSchema[] {
+  const found: InnerSchema[] = [];
   const { path } = place;
   const at = (innerPath: string): Place => ({ ...place, path: innerPath });
   const visit = (each: JsonSchemaProps | undefined, where: Place): void => {
-    if (each !== undefined) append(errors, walk(each, where, 'inside'));
+    if (each !== undefined) found.push({ each, where });
   };
   const valuesAt = at(child(path, 'additionalProperties'));
   const reason = 'inside additionalProperties applying to object metadata';
@@ -96,7 +107,7 @@ function inner(schema: JsonSchemaProps, place: Place, level: 'root' | 'inside'):
     }
   }
   visit(itemSchema(schema), at(child(path, 'items')));
-  return errors;
+  return found;
 }
 
 function mapTypeRules(schema: JsonSchemaProps, path: string): FieldError[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatFieldError } from '../field-error.ts';
+import { finished } from '../../base/time/steps.ts';
 import { validateDefaults } from './default-validation.ts';
 import type { JsonSchemaProps } from './json-schema-props.ts';
 import { validateSchemaRules } from './schema-rules.ts';
@@ -10,7 +11,7 @@ const text: JsonSchemaProps = { type: 'string' };
 const MANY_KEYS = Array.from({ length: 1000 }, (_, n) => `k${n}`);
 
 describe('validateStructural', () => {
-  const errors = (schema: JsonSchemaProps): string[] => validateStructural(schema, 's').map(formatFieldError);
+  const errors = (schema: JsonSchemaProps): string[] => finished(validateStructural(schema, 's')).map(formatFieldError);
 
   it.each<[string, JsonSchemaProps, string[]]>([
     [
@@ -125,7 +126,8 @@ describe('validateStructural', () => {
 });
 
 describe('validateSchemaRules', () => {
-  const errors = (schema: JsonSchemaProps): string[] => validateSchemaRules(schema, 's').map(formatFieldError);
+  const errors = (schema: JsonSchemaProps): string[] =>
+    finished(validateSchemaRules(schema, 's')).map(formatFieldError);
   const list = (extra: JsonSchemaProps): JsonSchemaProps => root({ a: { type: 'array', ...extra } });
 
   it.each<[string, JsonSchemaProps, string[]]>([
@@ -273,7 +275,7 @@ describe('validateDefaults', () => {
       ['s.properties[a].default.apiVersion: Required value'],
     ],
   ])('API-451 a default that %s', (_what, schema, want) => {
-    expect(validateDefaults(schema, 's').map(formatFieldError)).toEqual(
+    expect(finished(validateDefaults(schema, 's')).map(formatFieldError)).toEqual(
       want.map((each) => each.replace('s.properties[a].default in body', ' in body')),
     );
   });

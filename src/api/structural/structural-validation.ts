@@ -1,4 +1,5 @@
 import { append } from '../../base/collections/append.ts';
+import type { Steps } from '../../base/time/steps.ts';
 import type { FieldError } from '../field-error.ts';
 import { fieldForbidden, fieldInvalid, fieldRequired, formatFieldError } from '../field-error.ts';
 import { child, indexed, keyed } from './field-path.ts';
@@ -10,8 +11,9 @@ import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-pro
  * Checks that a schema is structural (API-451; apiextensions `pkg/apiserver/schema/validation.go` and `complete.go`): the structure of the
  * data is specified completely outside of `allOf`, `anyOf`, `oneOf` and `not`. Findings are sorted by their text.
  */
-export function validateStructural(schema: JsonSchemaProps, path: string): FieldError[] {
-  const errors = [...invariants(schema, 'root', path), ...completeness(schema, schema, { path, from: path })];
+export function* validateStructural(schema: JsonSchemaProps, path: string): Steps<FieldError[]> {
+  const errors = yield* invariants(schema, 'root', path);
+  append(errors, completeness(schema, schema, { path, from: path }));
   return errors
     .map((error) => ({ error, text: formatFieldError(error) }))
     .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
@@ -20,23 +22,24 @@ export function validateStructural(schema: JsonSchemaProps, path: string): Field
 
 type Level = 'root' | 'item' | 'field';
 
-function invariants(schema: JsonSchemaProps, level: Level, path: string): FieldError[] {
+function* invariants(schema: JsonSchemaProps, level: Level, path: string): Steps<FieldError[]> {
   const errors: FieldError[] = [];
+  yield 1;
   const items = itemSchema(schema);
   const type = schema.type ?? '';
   if (type === 'array' && schema.items === undefined) {
     errors.push(fieldRequired(child(path, 'items'), 'must be specified'));
   }
-  if (items !== undefined) append(errors, invariants(items, 'item', child(path, 'items')));
+  if (items !== undefined) append(errors, yield* invariants(items, 'item', child(path, 'items')));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    append(errors, invariants(property, 'field', keyed(child(path, 'properties'), name)));
+    append(errors, yield* invariants(property, 'field', keyed(child(path, 'properties'), name)));
   }
   if (schema.additionalProperties !== undefined && level === 'root') {
     errors.push(fieldForbidden(child(path, 'additionalProperties'), 'must not be used at the root'));
   }
   const values = valueSchema(schema);
-  if (values !== undefined) append(errors, invariants(values, 'field', child(path, 'additionalProperties')));
-  append(errors, extensions(schema, path), valueValidation(schema, isSpelledOut(schema), path));
+  if (values !== undefined) append(errors, yield* invariants(values, 'field', child(path, 'additionalProperties')));
+  append(errors, extensions(schema, path), yield* valueValidation(schema, isSpelledOut(schema), path));
   append(errors, typeErrors(schema, level, path), resourceErrors(schema, level, path));
   return errors;
 }
@@ -119,24 +122,34 @@ function restrictsMetadata(metadata: JsonSchemaProps): boolean {
 }
 
 /** `spelledOut` is the list that may contain types, because it spells out int-or-string. */
-function valueValidation(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'allOf' | 'no', path: string): FieldError[] {
+function* valueValidation(
+  schema: JsonSchemaProps,
+  spelledOut: 'anyOf' | 'allOf' | 'no',
+  path: string,
+): Steps<FieldError[]> {
   const errors: FieldError[] = [];
   if (spelledOut !== 'anyOf') {
     for (const [index, inner] of (schema.anyOf ?? []).entries()) {
-      append(errors, nested(inner, 'no', indexed(child(path, 'anyOf'), index)));
+      append(errors, yield* nested(inner, 'no', indexed(child(path, 'anyOf'), index)));
     }
   }
   for (const [index, inner] of (schema.allOf ?? []).entries()) {
     const skips = spelledOut === 'allOf' && index === 0 ? 'anyOf' : 'no';
-    append(errors, nested(inner, skips, indexed(child(path, 'allOf'), index)));
+    append(errors, yield* nested(inner, skips, indexed(child(path, 'allOf'), index)));
   }
   for (const [index, inner] of (schema.oneOf ?? []).entries()) {
-    append(errors, nested(inner, 'no', indexed(child(path, 'oneOf'), index)));
+    append(errors, yield* nested(inner, 'no', indexed(child(path, 'oneOf'), index)));
   }
-  if (schema.not !== undefined) append(errors, nested(schema.not, 'no', child(path, 'not')));
-  if (schema.pattern !== undefined) append(errors, patternErrors(schema.pattern, child(path, 'pattern')));
+  if (schema.not !== undefined) append(errors, yield* nested(schema.not, 'no', child(path, 'not')));
+  if (schema.pattern !== undefined) {
+    append(errors, patternErrors(schema.pattern, child(path, 'pattern')));
+    yield PATTERN_UNITS + schema.pattern.length;
+  }
   return errors;
 }
+
+/** A pattern takes some microseconds for each of its characters, and some hundred if it repeats a group. */
+const PATTERN_UNITS = 20;
 
 function patternErrors(pattern: string, path: string): FieldError[] {
   try {
@@ -163,12 +176,12 @@ const FORBIDDEN_WHEN_NESTED: readonly (readonly [keyof JsonSchemaProps, string])
   ['x-kubernetes-validations', 'empty'],
 ];
 
-function nested(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'no', path: string): FieldError[] {
-  const errors = valueValidation(schema, spelledOut, path);
+function* nested(schema: JsonSchemaProps, spelledOut: 'anyOf' | 'no', path: string): Steps<FieldError[]> {
+  const errors = yield* valueValidation(schema, spelledOut, path);
   const items = itemSchema(schema);
-  if (items !== undefined) append(errors, nested(items, 'no', child(path, 'items')));
+  if (items !== undefined) append(errors, yield* nested(items, 'no', child(path, 'items')));
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    append(errors, nested(property, 'no', keyed(child(path, 'properties'), name)));
+    append(errors, yield* nested(property, 'no', keyed(child(path, 'properties'), name)));
   }
   const mustBe = (name: string, what: string): void => {
     errors.push(fieldForbidden(child(path, name), `must be ${what} to be structural`));

@@ -4,6 +4,7 @@ import type { Timer } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
 import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
+import { betweenSteps } from '../registry/long-work.ts';
 import type { ResourceRegistration, ResourceRegistry } from '../registry/resource-registry.ts';
 import { type RegistryEnvironment, ResourceStore } from '../registry/resource-store.ts';
 import { plainStrategy } from '../registry/strategy.ts';
@@ -36,6 +37,8 @@ export interface DefinitionControllerOptions {
 /** The last seen state of one definition. */
 interface Known {
   definition: Definition;
+  /** The version of the store that `definition` was read from. */
+  revision: number;
   /** Its rows in the registry. */
   rows: readonly ResourceRegistration[];
   /** Deletes the objects; absent if the definition never served any. */
@@ -114,9 +117,10 @@ export class DefinitionController {
       before = undefined;
     }
     if (before !== undefined && isServedAlike(definition, before.definition)) {
+      before.revision = kv.modRevision;
       this.#update(before, definition);
     } else {
-      this.#serve(name, definition, before);
+      this.#serve(name, { definition, revision: kv.modRevision }, before);
     }
     this.#enqueue(name);
   }
@@ -133,7 +137,7 @@ export class DefinitionController {
     for (const row of known.rows) this.#options.registry.add(row);
   }
 
-  #serve(name: string, definition: Definition, before: Known | undefined): void {
+  #serve(name: string, { definition, revision }: Pick<Known, 'definition' | 'revision'>, before?: Known): void {
     const { registry } = this.#options;
     const state = before?.state ?? { terminating: false };
     state.terminating = isTerminating(definition);
@@ -142,7 +146,7 @@ export class DefinitionController {
     const rows = registrations?.served ?? [];
     if (before !== undefined) this.#withdraw(before, rows);
     for (const row of rows) registry.add(row);
-    this.#known.set(name, { definition, rows, storage: registrations?.storage, state });
+    this.#known.set(name, { definition, revision, rows, storage: registrations?.storage, state });
     if (before === undefined || before.definition.spec.names !== definition.spec.names) this.#enqueueGroup(definition);
   }
 
@@ -230,7 +234,12 @@ export class DefinitionController {
     const { kv } = await store.get(this.#resource.key('', name));
     const known = this.#known.get(name);
     if (kv === undefined || known === undefined) return;
-    const definition = definitionOf(this.#resource.stored(kv).object());
+    // A long definition is not parsed again, and others are answered before it is written.
+    const seen = known.revision === kv.modRevision;
+    const definition = seen ? known.definition : definitionOf(this.#resource.stored(kv).object());
+    const pause = betweenSteps(clock, kv.value.length);
+    if (pause !== undefined) await pause;
+    if (this.#stopped) return;
     const status = nextStatus(definition, this.#claimedNames(definition), clock.now());
     if (status !== undefined) {
       await this.#write(kv, definition, { ...definition, status });

@@ -1,3 +1,4 @@
+import type { Steps } from '../../base/time/steps.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import { decideDefinitionDelete } from '../../api/deletion/definition-delete.ts';
 import type { JsonSchemaProps } from '../../api/structural/json-schema-props.ts';
@@ -12,8 +13,8 @@ export type RuleCheck = (schema: JsonSchemaProps, path: string) => readonly Fiel
  * that has some.
  */
 export interface DefinitionRules {
-  validateDefinition(definition: Definition): readonly FieldError[];
-  validateDefinitionUpdate(next: Definition, previous: Definition): readonly FieldError[];
+  validateDefinition(definition: Definition): Steps<readonly FieldError[]>;
+  validateDefinitionUpdate(next: Definition, previous: Definition): Steps<readonly FieldError[]>;
   validateDefinitionStatus(definition: Definition): readonly FieldError[];
   definitionWarnings(definition: Definition, previous?: Definition): readonly string[];
 }

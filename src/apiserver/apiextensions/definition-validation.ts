@@ -1,4 +1,5 @@
 import { append } from '../../base/collections/append.ts';
+import type { Steps } from '../../base/time/steps.ts';
 import type { FieldError } from '../../api/field-error.ts';
 import {
   fieldDuplicate,
@@ -34,7 +35,7 @@ import {
  * Validation of CustomResourceDefinitions (API-450..452, 469, 473; apiextensions `apis/apiextensions/validation`). Required fields are
  * checked before, for all built-in kinds.
  */
-export function validateDefinition(definition: Definition, checkRules: RuleCheck): FieldError[] {
+export function* validateDefinition(definition: Definition, checkRules: RuleCheck): Steps<FieldError[]> {
   const { spec, metadata } = definition;
   const wanted = `${spec.names.plural}.${spec.group}`;
   const name = metadata?.name ?? '';
@@ -42,14 +43,18 @@ export function validateDefinition(definition: Definition, checkRules: RuleCheck
     name === wanted ? [] : [fieldInvalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')];
   return [
     ...misnamed,
-    ...validateSpec(spec, { checkRules }),
+    ...(yield* validateSpec(spec, { checkRules })),
     ...validateApproval(definition),
     ...validatePreserve(spec),
   ];
 }
 
-export function validateDefinitionUpdate(next: Definition, previous: Definition, checkRules: RuleCheck): FieldError[] {
-  const errors = validateSpec(next.spec, { checkRules, previous });
+export function* validateDefinitionUpdate(
+  next: Definition,
+  previous: Definition,
+  checkRules: RuleCheck,
+): Steps<FieldError[]> {
+  const errors = yield* validateSpec(next.spec, { checkRules, previous });
   const immutable = (path: string, now: unknown, before: unknown): void => {
     if (now !== before) errors.push(fieldInvalid(path, now, 'field is immutable'));
   };
@@ -93,7 +98,7 @@ interface SpecContext {
   readonly previous?: Definition;
 }
 
-function validateSpec(spec: DefinitionSpec, { checkRules, previous }: SpecContext): FieldError[] {
+function* validateSpec(spec: DefinitionSpec, { checkRules, previous }: SpecContext): Steps<FieldError[]> {
   const errors: FieldError[] = [];
   const { group, scope } = spec;
   const versions = versionsOf(spec);
@@ -111,7 +116,7 @@ function validateSpec(spec: DefinitionSpec, { checkRules, previous }: SpecContex
     }
   }
   for (const [index, version] of versions.entries()) {
-    append(errors, validateVersion(version, `spec.versions[${index}]`, checkRules));
+    append(errors, yield* validateVersion(version, `spec.versions[${index}]`, checkRules));
   }
   const shown = versions.map(({ name, served, storage }) => ({ name, served, storage }));
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
@@ -143,7 +148,7 @@ function validateNames(names: DefinitionNames, path: string): FieldError[] {
   return errors;
 }
 
-function validateVersion(version: DefinitionVersion, path: string, checkRules: RuleCheck): FieldError[] {
+function* validateVersion(version: DefinitionVersion, path: string, checkRules: RuleCheck): Steps<FieldError[]> {
   const errors: FieldError[] = [];
   const nameProblems = version.name === '' ? [] : isDns1035Label(version.name);
   if (nameProblems.length > 0) errors.push(fieldInvalid(`${path}.name`, version.name, nameProblems.join(',')));
@@ -151,7 +156,7 @@ function validateVersion(version: DefinitionVersion, path: string, checkRules: R
   const schema = version.schema?.openAPIV3Schema;
   if (schema !== undefined) {
     const at = `${path}.schema.openAPIV3Schema`;
-    const found = schemaErrors(schema, version, at);
+    const found = yield* schemaErrors(schema, version, at);
     append(errors, found);
     // An invalid schema has no types for expressions.
     if (found.length === 0 && hasRules(schema)) append(errors, checkRules(schema, at));
@@ -204,7 +209,11 @@ const FORBIDDEN_AT_ROOT_WITH_STATUS: readonly (keyof JsonSchemaProps)[] = [
 const ALLOWED_AT_ROOT =
   '[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]';
 
-function schemaErrors(schema: JsonSchemaProps, { subresources }: DefinitionVersion, path: string): FieldError[] {
+function* schemaErrors(
+  schema: JsonSchemaProps,
+  { subresources }: DefinitionVersion,
+  path: string,
+): Steps<FieldError[]> {
   const errors: FieldError[] = [];
   if (subresources?.status !== undefined) {
     if ((schema.type ?? '') !== '' && schema.type !== 'object') {
@@ -217,11 +226,11 @@ function schemaErrors(schema: JsonSchemaProps, { subresources }: DefinitionVersi
     }
   }
   if (schema.nullable === true) errors.push(fieldForbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
-  const rules = validateSchemaRules(schema, path);
+  const rules = yield* validateSchemaRules(schema, path);
   // The structural checks report a schema that cannot be parsed.
-  const structural = validateStructural(schema, path);
+  const structural = yield* validateStructural(schema, path);
   if (structural.length > 0) append(errors, structural);
-  else if (rules.length === 0) append(errors, validateDefaults(schema, path));
+  else if (rules.length === 0) append(errors, yield* validateDefaults(schema, path));
   append(errors, rules);
   if (errors.length === 0 && (schema.$schema ?? '') !== '') {
     errors.push(fieldInvalid(path, '', "OpenAPIV3Schema 'schema' is not supported"));

@@ -1,3 +1,4 @@
+import { A_TURN, finished, inTurns, type Steps } from '../../base/time/steps.ts';
 import { append } from '../../base/collections/append.ts';
 import { boundElements } from '../../api/apply/list-element.ts';
 import type { FieldError } from '../../api/field-error.ts';
@@ -19,7 +20,7 @@ import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { recordCreate } from './field-tracking.ts';
 import { generateName, NAME_GENERATION_ATTEMPTS } from './object/name-generator.ts';
 import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } from './object/object-meta.ts';
-import { betweenSteps } from './long-work.ts';
+import { betweenSteps, isLong, stepsOf } from './long-work.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './object/served-object.ts';
 import { splitStatusForCreate } from './object/status-split.ts';
@@ -51,7 +52,9 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   wipeSystemMetadata(object);
   const pause = pauseIfLong(resource, context);
   if (pause !== undefined) await pause;
-  recordCreate(resource, object, context);
+  const recording = recordCreate(resource, object, context);
+  if (pause === undefined) finished(recording);
+  else await inTurns(environment.clock, recording);
   if (context.admission !== 'skipped') {
     await admitWrite(resource, attributesOf(resource, request));
     dedupe(object, context);
@@ -109,7 +112,8 @@ async function persist(
     try {
       const pause = pauseIfLong(resource, context);
       if (pause !== undefined) await pause;
-      validate(resource, object, context);
+      const validation = validate(resource, object, context);
+      if (validation !== undefined) await validation;
       request.authorize?.();
       if (context.admission !== 'skipped') {
         const pending = environment.admission.validate(attributesOf(resource, request));
@@ -227,12 +231,22 @@ export function boundMetadata(next: KubeObject, previous?: KubeObject): void {
   boundElements(next.metadata?.ownerReferences ?? [], previous?.metadata?.ownerReferences ?? []);
 }
 
-function validate(resource: ResourceStore, object: KubeObject, { warn }: StrategyContext): void {
+/** Undefined if the object is valid; a promise if the validation of a long one goes on in other turns of the event loop. */
+function validate(resource: ResourceStore, object: KubeObject, context: StrategyContext): Promise<void> | undefined {
+  const steps = validationSteps(resource, object, context);
+  if (isLong(context.bodyBytes ?? 0)) return inTurns(resource.environment.clock, steps);
+  finished(steps);
+  return undefined;
+}
+
+function* validationSteps(resource: ResourceStore, object: KubeObject, { warn }: StrategyContext): Steps<void> {
   const { info, strategy } = resource;
   const meta = metadataOf(object);
   const errors: FieldError[] = validateObjectMeta(meta, objectMetaRules(info));
+  yield A_TURN;
   if (info.typeName !== undefined) append(errors, validateBuiltin(object, info));
-  if (strategy.validate !== undefined) append(errors, strategy.validate(object));
+  yield A_TURN;
+  if (strategy.validate !== undefined) append(errors, yield* stepsOf(strategy.validate(object)));
   if (errors.length > 0) throw newInvalid(info, meta.name ?? '', errors);
   if (info.typeName !== undefined) for (const text of builtinWarnings(info, object)) warn(text);
 }

@@ -1,7 +1,8 @@
+import type { Steps } from '../../base/time/steps.ts';
 import { equalJson } from '../../api/codec/json/json-value.ts';
 import { CUSTOM_OBJECT, schemaOf, type TypeSchema } from '../../api/apply/schema.ts';
 import type { TrackedPart } from '../../api/apply/tracked-fields.ts';
-import { type ChangesElsewhere, trackUpdate } from '../../api/apply/update-managers.ts';
+import { type ChangesElsewhere, trackInSteps } from '../../api/apply/update-managers.ts';
 import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../api/meta/object-meta.ts';
 import { metadataOf } from './object/object-meta.ts';
@@ -55,14 +56,14 @@ export function emptyObject(schema: ObjectSchema): KubeObject {
 }
 
 /** The manager of a create (API-216). An object that the server creates for itself has none; an applied one already has some. */
-export function recordCreate(resource: ResourceStore, object: KubeObject, context: StrategyContext): void {
+export function* recordCreate(resource: ResourceStore, object: KubeObject, context: StrategyContext): Steps<void> {
   const { tracking } = context;
   if (tracking?.by === 'apply') return;
   setManagedFields(
     object,
     tracking === undefined
       ? undefined
-      : trackUpdate({
+      : yield* trackInSteps({
           live: emptyObject(resource.schema),
           next: object,
           manager: updateManager(resource, tracking.manager, ''),
@@ -92,7 +93,7 @@ interface TrackedWrite {
 }
 
 /** Writes the managers into `next` (API-216 to API-220). */
-export function recordUpdate(resource: ResourceStore, write: TrackedWrite): void {
+export function* recordUpdate(resource: ResourceStore, write: TrackedWrite): Steps<void> {
   const { next, previous, part, elsewhere, context } = write;
   const { tracking, subresource } = context;
   if (tracking?.by === 'apply') return;
@@ -100,7 +101,7 @@ export function recordUpdate(resource: ResourceStore, write: TrackedWrite): void
   setManagedFields(
     next,
     tracked
-      ? trackUpdate({
+      ? yield* trackInSteps({
           live: previous,
           next,
           manager: updateManager(resource, tracking.manager, subresource),

@@ -1,3 +1,4 @@
+import type { Steps } from '../../base/time/steps.ts';
 import type { DeleteInput } from '../../api/deletion/before-delete.ts';
 import type { DeleteDecision } from '../../api/deletion/delete-decision.ts';
 import type { FieldError } from '../../api/field-error.ts';
@@ -58,11 +59,13 @@ export interface StrategyContext extends WriteContext, WrittenPlace {}
 
 /** Creates one object literal for each write; see `base/http-message.ts`. */
 export function strategyContext(write: WriteContext, { info, subresource, now }: WrittenPlace): StrategyContext {
-  const { user, options, admission, deadline, dryRun, tracking, authorizeCreate, annotate, warn, expired } = write;
+  const { user, options, admission, bodyBytes, deadline, dryRun, tracking, authorizeCreate, annotate, warn, expired } =
+    write;
   return {
     user,
     options,
     admission,
+    bodyBytes,
     deadline,
     dryRun,
     tracking,
@@ -120,6 +123,9 @@ export interface ScalePaths {
   readonly labelSelector?: string;
 }
 
+/** The findings of a validation; in steps where it may take long. */
+export type Findings = readonly FieldError[] | Steps<readonly FieldError[]>;
+
 /**
  * The special behaviour of a kind, like apiserver's `rest.RESTCreateStrategy` and others. Kinds without a row in {@link
  * file://./strategies/strategy-table.ts} have none. `object` and `next` belong to the caller, are in the request's version and may be
@@ -149,8 +155,8 @@ export interface Strategy {
    * was first, that it was a dry run, or that nothing changed.
    */
   updateEnded?(next: KubeObject, previous: KubeObject, outcome: StoreOutcome): void;
-  validate?(object: KubeObject): readonly FieldError[];
-  validateUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): readonly FieldError[];
+  validate?(object: KubeObject): Findings;
+  validateUpdate?(next: KubeObject, previous: KubeObject, context: StrategyContext): Findings;
   /** Replaces `decideDelete` of `api/deletion`. */
   decideDelete?(input: DeleteInput): DeleteDecision;
   /** Called when a stored object was deleted, with its last state; frees its addresses. */

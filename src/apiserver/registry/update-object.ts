@@ -1,3 +1,5 @@
+import { append } from '../../base/collections/append.ts';
+import { A_TURN, finished, inTurns, type Steps } from '../../base/time/steps.ts';
 import { parseExactJson } from '../../base/json/exact-json.ts';
 import { treeRefusal } from '../../api/codec/json/body-values.ts';
 import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
@@ -28,7 +30,7 @@ import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
 import { changesElsewhere } from './manager-versions.ts';
 import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object/object-meta.ts';
-import { betweenSteps } from './long-work.ts';
+import { betweenSteps, isLong, stepsOf } from './long-work.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './object/served-object.ts';
 import { hasStatusSubresource, keepStatus, onlyStatus } from './object/status-split.ts';
@@ -210,7 +212,9 @@ async function decideNext(resource: ResourceStore, request: Deciding, previous: 
   const comparing =
     context.tracking?.by === 'update' ? changesElsewhere(resource, { previous, next }, request) : undefined;
   const elsewhere = comparing === undefined ? undefined : await comparing;
-  recordUpdate(resource, { next, previous, part, elsewhere, context });
+  const recording = recordUpdate(resource, { next, previous, part, elsewhere, context });
+  if (pause === undefined) finished(recording);
+  else await inTurns(environment.clock, recording);
   const { managedFields } = metadataOf(next);
   if (context.admission !== 'skipped') {
     next = await mutated(resource, request, { next, previous });
@@ -238,7 +242,9 @@ async function decideNext(resource: ResourceStore, request: Deciding, previous: 
   const preparation = strategy.prepareForUpdate?.(next, previous, context);
   if (preparation !== undefined) await preparation;
   try {
-    validate(resource, { next, previous, context, name: request.name });
+    const validation = validationSteps(resource, { next, previous, context, name: request.name });
+    if (isLong(request.bytes)) await inTurns(environment.clock, validation);
+    else finished(validation);
     if (context.admission !== 'skipped') {
       const pending = environment.admission.validate(attributesOf(resource, request, { next, previous }));
       if (pending !== undefined) await pending;
@@ -316,15 +322,17 @@ interface Judged {
   readonly name: string;
 }
 
-function validate(resource: ResourceStore, { next, previous, context, name }: Judged): void {
+function* validationSteps(resource: ResourceStore, { next, previous, context, name }: Judged): Steps<void> {
   const { info, strategy } = resource;
   const builtin = info.typeName !== undefined;
   const errors: FieldError[] = [
     ...validateObjectMetaUpdate(metadataOf(next), previous.metadata ?? {}, objectMetaRules(info)),
-    ...(builtin ? validateBuiltinUpdate(next, previous, info) : []),
-    ...(builtin && context.subresource === 'status' ? validateBuiltinStatus(next, previous, info) : []),
-    ...(strategy.validateUpdate?.(next, previous, context) ?? []),
   ];
+  yield A_TURN;
+  if (builtin) append(errors, validateBuiltinUpdate(next, previous, info));
+  if (builtin && context.subresource === 'status') append(errors, validateBuiltinStatus(next, previous, info));
+  yield A_TURN;
+  append(errors, yield* stepsOf(strategy.validateUpdate?.(next, previous, context) ?? []));
   if (errors.length > 0) throw newInvalid(info, name, errors);
   if (builtin && context.subresource === '') {
     for (const text of builtinWarnings(info, next, previous)) context.warn(text);

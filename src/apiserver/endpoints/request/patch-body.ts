@@ -1,3 +1,4 @@
+import type { Steps } from '../../../base/time/steps.ts';
 import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
 import { boundTextValues } from '../../../api/codec/json/body-values.ts';
 import { isJsonObject } from '../../../api/codec/json/json-value.ts';
@@ -14,7 +15,7 @@ import type { RequestContext } from './request-context.ts';
 export interface PatchBody {
   apply(document: unknown): unknown;
   /** The same with pauses, for a patch of many operations. */
-  readonly steps?: (document: unknown) => Generator<undefined, unknown>;
+  readonly steps?: (document: unknown) => Steps<unknown>;
   readonly text: string;
   /**
    * The part of a document that the patch reads or writes; other parts stay, and need not be decoded. `metadata` is kind, apiVersion and

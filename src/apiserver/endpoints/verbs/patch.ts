@@ -5,8 +5,8 @@ import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
 import { newBadRequest, newInvalid, newNotFound } from '../../../api/status-error.ts';
 import type { Clock } from '../../../base/time/clock.ts';
+import { inTurns } from '../../../base/time/steps.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
-import { runInTurns } from '../../registry/long-work.ts';
 import { checkName, metadataOf } from '../../registry/object/object-meta.ts';
 import type { ObjectSchema } from '../../registry/object/object-schema.ts';
 import { updateObject } from '../../registry/update-object.ts';
@@ -66,7 +66,7 @@ export function patched(document: KubeObject, patching: Patching): KubeObject {
 
 /** The same for a patch of many operations, which may refer to every part of the document. */
 async function patchedInTurns(document: KubeObject, patching: Patching, clock: Clock): Promise<KubeObject> {
-  const result = await runInTurns(clock, patching.patch.steps!(document));
+  const result = await inTurns(clock, patching.patch.steps!(document));
   return decodedPatch(document, result, { ...patching, sees: 'everything' });
 }
 
