@@ -38,7 +38,11 @@ export interface PlannedUndo {
   readonly plan: UndoPlan;
   readonly facts: UndoFacts;
   readonly decided: DecidedActions;
+  readonly named: NamedObjects;
 }
+
+/** Recorded uids of the accounts and volumes that are created, by kind, namespace and name, because others name them so. */
+type NamedObjects = ReadonlyMap<string, string>;
 
 /** Decides for every recorded object whether it is created, and in which order. Pure: equal facts give equal plans. */
 export function planUndo(given: UndoFacts, options: UndoOptions): PlannedUndo {
@@ -52,13 +56,14 @@ export function planUndo(given: UndoFacts, options: UndoOptions): PlannedUndo {
     decided.set(object.body.metadata?.uid ?? '', { body: object.body, action: verdict.action });
   }
   const created = facts.objects.flatMap(({ body }, index) => (verdicts[index]!.action === 'create' ? [body] : []));
+  const named = namedObjects(created);
   const waves = restoreWaves(created);
   let next = 0;
   const objects = facts.objects.map(({ body }, index): UndoObject => {
     const { action, reason, served } = verdicts[index]!;
     const plain = { ref: referenceTo(body, served), action, reason, message: undoReasons[reason] };
     if (action !== 'create') return plain;
-    const notes = notesOn(body, { served: served!, facts, decided, options });
+    const notes = notesOn(body, { served: served!, facts, decided, named, options });
     return { ...plain, wave: waves[next++]!, ...(notes.length === 0 ? {} : { notes }) };
   });
   const summary = { create: 0, present: 0, leave: 0, conflict: 0, impossible: 0 };
@@ -67,17 +72,18 @@ export function planUndo(given: UndoFacts, options: UndoOptions): PlannedUndo {
     plan: { apiVersion: DOCUMENT_API_VERSION, kind: 'UndoPlan', ...options, objects, summary },
     facts,
     decided,
+    named,
   };
 }
 
 /** The context for building the body of a recorded object. `uidNow` returns the new uid of a restored owner. */
 export function restoreContextOf(
   body: KubeObject,
-  { facts, decided, plan }: PlannedUndo,
+  { facts, decided, named, plan }: PlannedUndo,
   served: ServedKind,
   uidNow: (recordedUid: string) => string | undefined,
 ): RestoreContext {
-  return contextOf(body, { served, facts, decided, options: plan }, uidNow);
+  return contextOf(body, { served, facts, decided, named, options: plan }, uidNow);
 }
 
 interface Verdict {
@@ -162,12 +168,13 @@ interface Context {
   readonly served: ServedKind;
   readonly facts: UndoFacts;
   readonly decided: DecidedActions;
+  readonly named: NamedObjects;
   readonly options: UndoOptions;
 }
 
 function contextOf(
   body: KubeObject,
-  { served, facts, decided, options }: Context,
+  { served, facts, decided, named, options }: Context,
   uidNow: (recordedUid: string) => string | undefined,
 ): RestoreContext {
   const { namespace, name } = body.metadata ?? {};
@@ -181,7 +188,7 @@ function contextOf(
       return fate.fate === 'live' ? fate.uid : fate.fate === 'restored' ? uidNow(fate.recordedUid) : undefined;
     },
     serviceAccountUid: (account) => {
-      const recordedUid = createdUid(decided, { kind: 'ServiceAccount', namespace, name: account });
+      const recordedUid = named.get(nameKey('ServiceAccount', namespace, account));
       return recordedUid === undefined
         ? facts.live.get(accountCoordinates(namespace, account))?.uid
         : uidNow(recordedUid);
@@ -190,23 +197,23 @@ function contextOf(
       const live = facts.live.get(volumeCoordinates(volume));
       if (live !== undefined)
         return !live.terminating && (live.claim ?? `${namespace}/${name}`) === `${namespace}/${name}`;
-      return createdUid(decided, { kind: 'PersistentVolume', namespace: undefined, name: volume }) !== undefined;
+      return named.has(nameKey('PersistentVolume', undefined, volume));
     },
   };
 }
 
-/** The recorded uid of a core object that is created; undefined if there is none. */
-function createdUid(
-  decided: DecidedActions,
-  { kind, namespace, name }: { kind: string; namespace: string | undefined; name: string },
-): string | undefined {
-  for (const [uid, { body, action }] of decided) {
-    const { metadata } = body;
-    if (action !== 'create' || body.kind !== kind || body.apiVersion !== 'v1') continue;
-    if (metadata?.name === name && metadata.namespace === namespace) return uid;
+function namedObjects(created: readonly KubeObject[]): NamedObjects {
+  const named = new Map<string, string>();
+  for (const { apiVersion, kind, metadata } of created) {
+    if (apiVersion !== 'v1' || (kind !== 'ServiceAccount' && kind !== 'PersistentVolume')) continue;
+    const key = nameKey(kind, metadata?.namespace, metadata?.name ?? '');
+    if (!named.has(key)) named.set(key, metadata?.uid ?? '');
   }
-  return undefined;
+  return named;
 }
+
+const nameKey = (kind: string, namespace: string | undefined, name: string): string =>
+  `${kind}/${namespace ?? ''}/${name}`;
 
 function notesOn(body: KubeObject, context: Context): string[] {
   const { facts, decided, options } = context;
