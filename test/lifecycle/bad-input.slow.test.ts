@@ -55,6 +55,25 @@ describe('a workload whose pods can not be made', () => {
     },
   );
 
+  it('LIFE-003 tries a Job and a ReplicationController more and more slowly, too', async () => {
+    cluster = await startCluster({ simulate: { nodes: 1 } });
+    await cluster.client.create(quota);
+    await cluster.settled();
+    const metadata = { name: 'web', namespace: 'default' };
+    const of = { template: template({ restartPolicy: 'Never' }) };
+    await cluster.client.create({ apiVersion: 'batch/v1', kind: 'Job', metadata, spec: of });
+    const spec = { replicas: 1, template: template() };
+    await cluster.client.create({ apiVersion: 'v1', kind: 'ReplicationController', metadata, spec });
+    await cluster.clock.advance(10 * MINUTE);
+    const before = requests();
+    expect(before).toBeGreaterThan(10);
+    expect(before).toBeLessThan(160);
+    await cluster.clock.advance(10 * MINUTE);
+    expect(requests() - before).toBeLessThan(60);
+    const failed = (await events()).filter((event) => /^FailedCreate .*exceeded quota/.test(event));
+    expect(failed.length).toBeGreaterThanOrEqual(2);
+  });
+
   it('LIFE-266 LIFE-314 says so in the conditions of the ReplicaSet and the Deployment', async () => {
     cluster = await startCluster();
     const web = workload('Deployment', { template: template({ priorityClassName: 'missing' }) });
