@@ -104,7 +104,7 @@ export class ContainerdReader {
    * @throws RuntimeCallError when it does not answer
    */
   async read(): Promise<ImageContent | undefined> {
-    return await ifContainerd(async () => {
+    return await ifContainerd(this.#timeoutMs, async () => {
       const images = await this.#readImages();
       const blobs = await this.#readBlobs();
       return { images, blobs, snapshots: await this.#readAllSnapshots(snapshottersOf(blobs)) };
@@ -119,7 +119,7 @@ export class ContainerdReader {
    * @throws RuntimeCallError when it does not answer
    */
   async readWithHolders(): Promise<ContainerdContent | undefined> {
-    return await ifContainerd(async () => {
+    return await ifContainerd(this.#timeoutMs, async () => {
       const blobs = await this.#readBlobs();
       const snapshotters = snapshottersOf(blobs);
       for (const { snapshotter } of await this.#readContainers()) if (snapshotter !== '') snapshotters.add(snapshotter);
@@ -139,7 +139,7 @@ export class ContainerdReader {
       return await this.#readImages();
     } catch (error) {
       if (isUnimplemented(error)) return [];
-      throw callError('containerd_images', error);
+      throw callError('containerd_images', error, this.#timeoutMs);
     }
   }
 
@@ -161,7 +161,7 @@ export class ContainerdReader {
       }
     } catch (error) {
       if (isMissing(error) || isUnimplemented(error)) return undefined;
-      throw callError('containerd_content', error);
+      throw callError('containerd_content', error, this.#timeoutMs);
     }
     return labelsOfConfiguration(Buffer.concat(parts).toString());
   }
@@ -184,7 +184,7 @@ export class ContainerdReader {
     try {
       return (await this.#usage(snapshotter, key)) ?? 0n;
     } catch (error) {
-      throw callError('containerd_content', error);
+      throw callError('containerd_content', error, this.#timeoutMs);
     }
   }
 
@@ -267,12 +267,12 @@ export class ContainerdReader {
   }
 }
 
-async function ifContainerd<T>(read: () => Promise<T>): Promise<T | undefined> {
+async function ifContainerd<T>(timeoutMs: number, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
     if (isUnimplemented(error)) return undefined;
-    throw callError('containerd_content', error);
+    throw callError('containerd_content', error, timeoutMs);
   }
 }
 

@@ -124,6 +124,39 @@ describe('the container manager', () => {
     expect(node.containers.size).toBe(0);
   });
 
+  it('NODE-019 ends a step when the runtime does not answer at all, and goes on when it does not answer for one container', async () => {
+    const node = new SimulatedNode();
+    for (const id of ['first-one', 'other-one', 'third-one']) add(node, id, id);
+    let silent = true;
+    node.before = (call, id) => {
+      if (call === 'containerStatus' && id === 'first-one')
+        throw new RuntimeCallError(call, 'unreachable', 'no answer');
+      if (silent && call === 'info') throw new RuntimeCallError(call, 'unreachable', 'no answer to info');
+    };
+    const result = await managerOf(node, []).collect();
+    expect([result.error, result.left, node.containers.size]).toEqual(['no answer', [], 3]);
+    expect(node.calls.filter((call) => call.startsWith('containerStatus'))).toEqual(['containerStatus first-one']);
+    silent = false;
+    const next = await managerOf(node, []).collect();
+    expect([next.error, next.left, [...node.containers.keys()]]).toEqual([
+      undefined,
+      [{ id: 'first-one', why: 'no answer' }],
+      ['first-one'],
+    ]);
+  });
+
+  it('NODE-019 asks once for the containers of dead links when the runtime does not answer', async () => {
+    const node = new SimulatedNode();
+    for (const digit of ['1', '2', '3'])
+      node.files.set(`/containers/x_default_app-${digit.repeat(64)}.log`, { size: 0, target: '/nowhere' });
+    node.before = (call) => {
+      if (call === 'containerStatus' || call === 'info') throw new RuntimeCallError(call, 'unreachable', 'no answer');
+    };
+    const result = await managerOf(node, undefined).collect();
+    expect([result.error, node.files.size]).toEqual(['no answer', 3]);
+    expect(node.calls.filter((call) => call.startsWith('containerStatus'))).toHaveLength(1);
+  });
+
   it('NODE-089 leaves the container when its log cannot be removed', async () => {
     const node = new SimulatedNode();
     add(node, 'dead-container', 'gone');

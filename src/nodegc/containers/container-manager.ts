@@ -187,10 +187,22 @@ export class ContainerManager {
         else left.push({ id, why });
       } catch (error) {
         if (!(error instanceof RuntimeCallError) && !isSystemError(error)) throw error;
+        if (error instanceof RuntimeCallError) await this.#throwIfSilent(error);
         left.push({ id, why: messageOf(error) });
         this.#logger.warn('unable to remove a container, will retry', { container: id, error: messageOf(error) });
       }
     }
+  }
+
+  /**
+   * Throws this error again if the runtime answers no other call either. A runtime that hangs must not be asked for each container, but one
+   * container that hangs must not keep the others (NODE-019).
+   */
+  async #throwIfSilent(error: RuntimeCallError): Promise<void> {
+    if (error.failure !== 'unreachable') return;
+    await this.#options.runtime.info().catch(() => {
+      throw error;
+    });
   }
 
   /** Returns the reason why the container stays; undefined once it is removed (NODE-089). */
@@ -234,6 +246,7 @@ export class ContainerManager {
         removed.push({ kind: 'sandbox', id: sandbox.id, reason });
       } catch (error) {
         if (!(error instanceof RuntimeCallError)) throw error;
+        await this.#throwIfSilent(error);
         left.push({ id: sandbox.id, why: error.message });
         this.#logger.warn('unable to remove a sandbox, will retry', { sandbox: sandbox.id, error: error.message });
       }
@@ -268,8 +281,9 @@ export class ContainerManager {
           ? 'unreadable'
           : await runtime.containerStatus(id).then(
               (status) => status?.state ?? (listed.has(id) ? 'absent' : 'unreadable'),
-              (error: unknown) => {
+              async (error: unknown) => {
                 if (!(error instanceof RuntimeCallError)) throw error;
+                await this.#throwIfSilent(error);
                 // A failed call proves nothing about the container: the link stays.
                 return 'absent' as const;
               },

@@ -18,12 +18,13 @@ async function connected(
   images: Partial<ServiceImpl<typeof ImageService>>,
   containers: Partial<ServiceImpl<typeof RuntimeService>> = {},
   metrics = new MemoryMetrics(),
+  timeoutMs = 60_000,
 ): Promise<CriRuntime> {
   const { endpoint, close } = await runtimeOf((router) => {
     router.service(ImageService, images);
     router.service(RuntimeService, containers);
   });
-  const runtime = new CriRuntime({ endpoint, timeoutMs: 60_000, clock: systemClock, metrics });
+  const runtime = new CriRuntime({ endpoint, timeoutMs, clock: systemClock, metrics });
   closers.push(close, () => runtime.close());
   return runtime;
 }
@@ -141,6 +142,16 @@ describe('CriRuntime', () => {
     expect((await streaming.listImages()).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
     for (let time = 0; time < 2; time++) expect((await streaming.listContainers()).map(({ id }) => id)).toEqual(['c']);
     expect(asked).toBe(1);
+  });
+
+  it('NODE-019 says which call was not answered, and within which time', async () => {
+    const silent = (): Promise<never> => new Promise<never>(() => undefined);
+    const runtime = await connected({ listImages: silent }, { listContainers: silent }, new MemoryMetrics(), 50);
+    await expect(runtime.listImages()).rejects.toMatchObject({
+      failure: 'unreachable',
+      message: 'no answer to list_images within 50ms: context deadline exceeded',
+    });
+    await expect(runtime.listContainers()).rejects.toThrow('no answer to list_containers within 50ms');
   });
 
   it('NODE-135 counts calls, their failures and their time by the names that the kubelet has for them', async () => {

@@ -291,7 +291,7 @@ export class CriRuntime implements Runtime {
     try {
       return await send(timeoutMs === undefined ? {} : { timeoutMs });
     } catch (error) {
-      const failed = callError(operation, error);
+      const failed = callError(operation, error, timeoutMs);
       // The next runtime on this socket may be a newer one that has the streams.
       if (failed.failure === 'unreachable') this.#withoutStream.clear();
       if (!isUnimplemented(error)) this.#errors.inc({ operation });

@@ -2,10 +2,13 @@ import { connect } from 'node:net';
 import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
 import { messageOf } from '../../base/errors/thrown.ts';
+import { formatDuration } from '../config/go-duration.ts';
 import { type RuntimeFailure, RuntimeCallError } from '../inventory/runtime.ts';
 
 /** The largest message that is accepted. Lists of a full node take some MiB (NODE-230). */
 const READ_LIMIT_BYTES = 64 << 20;
+
+const NANOSECONDS_PER_MS = 1_000_000n;
 
 /** Path of `unix:///run/containerd/containerd.sock`. */
 export function socketPath(endpoint: string): string {
@@ -75,9 +78,20 @@ function failureOf(error: unknown): RuntimeFailure {
   }
 }
 
-/** Turns the error of a call into the error that callers see. The message is the runtime's own. */
-export function callError(operation: string, error: unknown): RuntimeCallError {
+/** The library's message when our own time limit for a call has passed. */
+const LIMIT_PASSED = 'the operation timed out';
+
+/**
+ * Turns the error of a call into the error that callers see. The message is the runtime's own, unless the call was not answered within
+ * `timeoutMs`.
+ */
+export function callError(operation: string, error: unknown, timeoutMs?: number): RuntimeCallError {
   if (error instanceof RuntimeCallError) return error;
+  if (timeoutMs !== undefined && error instanceof ConnectError && error.rawMessage === LIMIT_PASSED) {
+    const limit = formatDuration(BigInt(timeoutMs) * NANOSECONDS_PER_MS);
+    const message = `no answer to ${operation} within ${limit}: context deadline exceeded`;
+    return new RuntimeCallError(operation, 'unreachable', message, { cause: error });
+  }
   const said = error instanceof ConnectError ? error.rawMessage : messageOf(error);
   const code = systemCodeOf(error);
   const message = said === '' || said === 'internal error' ? (code ?? 'the runtime gave no reason') : said;

@@ -189,6 +189,29 @@ describe('the image manager', () => {
     }
   });
 
+  it('NODE-019 asks a runtime that does not answer once in a pass, removes nothing more, and tries the same images in the next pass', async () => {
+    const node = nodeWith(300, 300, 300, 50);
+    const { manager } = await aged(node);
+    let silent = false;
+    node.before = (call) => {
+      if (silent) throw new RuntimeCallError(call, 'unreachable', `no answer to ${call}`);
+      // The first image goes; from then on the runtime is silent.
+      if (call === 'removeImage') silent = true;
+    };
+    const result = await manager.collect('deleteUnused');
+    expect(result).toMatchObject({
+      outcome: 'partial',
+      error: 'errors in image deletion: no answer to listContainers',
+      removed: [{ record: { key: 'i0' } }],
+      failed: [{ record: { key: 'i1' } }],
+      skipped: [{ reason: 'spared' }, { reason: 'spared' }],
+    });
+    expect(node.calls.slice(node.calls.indexOf('removeImage i0') + 1)).toEqual(['listContainers']);
+    silent = false;
+    node.before = () => undefined;
+    expect((await manager.collect('deleteUnused')).removed).toHaveLength(3);
+  });
+
   it('NODE-017, 216 goes on after a failed removal, and tries that image again after a pause that doubles', async () => {
     const node = nodeWith(950);
     const { manager, clock } = await aged(node);

@@ -174,7 +174,8 @@ export class ImageManager {
     const outcomes = new Map<string, RemovalOutcome>();
     for (let next = 0; next < removals.length; next += this.#options.configuration.parallelRemovals) {
       const batch = removals.slice(next, next + this.#options.configuration.parallelRemovals);
-      for (const [removal, outcome] of await this.#removeBatch(batch)) outcomes.set(removal.record.key, outcome);
+      const { settled } = await this.#removeBatch(batch);
+      for (const [removal, outcome] of settled) outcomes.set(removal.record.key, outcome);
     }
     return outcomes;
   }
@@ -251,6 +252,8 @@ export class ImageManager {
   }
 
   async #run(cycle: ImageCycle, stop: AbortSignal | undefined): Promise<ImageCycleResult> {
+    // A runtime that does not answer is not asked again for each batch: every question takes the whole time limit.
+    let silent = false;
     for (;;) {
       const step = cycle.next();
       if (step.step === 'end') return step.result;
@@ -259,28 +262,44 @@ export class ImageManager {
         cycle.read(reading ?? { capacity: undefined, available: undefined, inodes: 0n, inodesFree: 0n });
         continue;
       }
-      if (stop?.aborted === true) {
-        for (const removal of step.removals) cycle.settle(removal, { outcome: 'spared', why: 'the daemon stops' });
+      if (silent || stop?.aborted === true) {
+        const why = silent ? 'the runtime does not answer' : 'the daemon stops';
+        for (const removal of step.removals) cycle.settle(removal, { outcome: 'spared', why });
         continue;
       }
-      for (const [removal, outcome] of await this.#removeBatch(step.removals)) cycle.settle(removal, outcome);
+      const batch = await this.#removeBatch(step.removals);
+      for (const [removal, outcome] of batch.settled) cycle.settle(removal, outcome);
+      silent = batch.silent;
     }
   }
 
-  async #removeBatch(removals: readonly Removal[]): Promise<Map<Removal, RemovalOutcome>> {
-    const spared = await this.#checkAgain(removals).catch((error: unknown): RemovalOutcome => {
+  /** `silent`: the runtime did not answer who uses these images. */
+  async #removeBatch(removals: readonly Removal[]): Promise<{
+    readonly settled: ReadonlyMap<Removal, RemovalOutcome>;
+    readonly silent: boolean;
+  }> {
+    let spared: ReadonlyMap<Removal, RemovalOutcome>;
+    try {
+      spared = await this.#checkAgain(removals);
+    } catch (error) {
       if (!(error instanceof RuntimeCallError)) throw error;
-      return { outcome: 'failed', message: error.message };
-    });
+      const outcome: RemovalOutcome = { outcome: 'failed', message: error.message };
+      const silent = error.failure === 'unreachable';
+      for (const removal of removals) {
+        // No image is at fault, so the next pass tries them all (NODE-019).
+        if (silent) this.#options.onRemoval?.(removal, outcome);
+        else this.#note(removal, outcome);
+      }
+      return { settled: new Map(removals.map((removal) => [removal, outcome])), silent };
+    }
     const settled = await Promise.all(
       removals.map(async (removal): Promise<readonly [Removal, RemovalOutcome]> => {
-        const before = spared instanceof Map ? spared.get(removal) : spared;
-        const outcome = before ?? (await this.#removeOne(removal));
+        const outcome = spared.get(removal) ?? (await this.#removeOne(removal));
         this.#note(removal, outcome);
         return [removal, outcome];
       }),
     );
-    return new Map(settled);
+    return { settled: new Map(settled), silent: false };
   }
 
   /** Reads users and pins again: a pod may have started after the plan was made (NODE-041, NODE-142). */
