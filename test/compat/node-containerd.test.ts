@@ -282,6 +282,8 @@ describe.each(containerdReleases)('node collection on containerd $version', (rel
     expect([pruned.code, pruned.err]).toEqual([0, '']);
     expect(pruned.out).toMatch(/^removed localhost\/hand\/app:1 \+1\nRemoved 1 image; \d\.\d MiB came back\.\n$/);
     expect(await node.imageNames()).toEqual(['localhost/hand/app:2', PAUSE_IMAGE].toSorted());
+    // Nothing is left to confirm.
+    expect(await kubegc(node, 'prune', '--protect', 'localhost/hand/app:2')).toMatchObject({ code: 0, err: '' });
 
     const status = await kubegc(
       node,

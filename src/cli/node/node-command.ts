@@ -96,7 +96,7 @@ export function nodeCommand(terminal: Terminal, setExitCode: SetExitCode): Comma
   const prune = new Command('prune')
     .summary('Remove unused images now')
     .description(
-      'Remove every unused image, or as few as it takes to reach --to. Without --confirm it says what would go and ends with exit code 3.',
+      'Remove every unused image, or as few as it takes to reach --to. Without --confirm it says what would go, and ends with exit code 3 if anything would.',
     )
     .addHelpText(
       'after',

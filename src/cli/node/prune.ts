@@ -3,7 +3,7 @@ import { EXIT_DONE, EXIT_ERROR, EXIT_REFUSED } from '../command/exit-codes.ts';
 import { counted } from '../command/text-table.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { findKubelet } from './find-kubelet.ts';
-import { API_VERSION, type NodePruneResultDocument } from './node-documents.ts';
+import { API_VERSION, type NodePlanDocument, type NodePruneResultDocument } from './node-documents.ts';
 import { containerText, diskText, nameOf, removalText } from './node-tables.ts';
 import { asCommandError, openNode } from './open-node.ts';
 import { type PlanFlags, readPlan } from './plan.ts';
@@ -59,7 +59,7 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
       const document = await readPlan(node, operation, { containers: flags.containers === true, dead: json });
       if (json) terminal.stdout(`${JSON.stringify(document, undefined, 2)}\n`);
       else terminal.stdout(`${diskText(document)}\n${removalText(document, Date.now())}${containerText(document)}`);
-      if (flags.dryRun === true) return EXIT_DONE;
+      if (flags.dryRun === true || removesNothing(document)) return EXIT_DONE;
       terminal.stderr('Nothing was removed. Give --confirm to remove this, or --dry-run to only look.\n');
       return EXIT_REFUSED;
     }
@@ -102,4 +102,8 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
   } finally {
     await node.close();
   }
+}
+
+function removesNothing({ remove, containers, sandboxes, logDirectories, deadLinks }: NodePlanDocument): boolean {
+  return [remove, containers, sandboxes, logDirectories, deadLinks].every(({ length }) => length === 0);
 }
