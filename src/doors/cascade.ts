@@ -3,6 +3,7 @@
  * out and taken back, as functions with plain data in and out (CAS-080).
  */
 import { systemRandom } from '../base/random/random.ts';
+import { messageOf } from '../base/errors/thrown.ts';
 import { systemClock } from '../base/time/clock.ts';
 import { awaitCascade, sentenceOf } from '../cascade/delete/await-cascade.ts';
 import { deleteInWaves } from '../cascade/delete/delete-in-waves.ts';
@@ -217,7 +218,11 @@ export async function deletePlanned(
     ...(timeoutMs === undefined ? {} : { deadline: systemClock.monotonic() + timeoutMs }),
     ...(signal === undefined ? {} : { signal }),
   };
-  const waves = await deleteInWaves(now, awaiting, grace);
+  const waves = await deleteInWaves(now, awaiting, grace).catch(async (error: unknown) => {
+    // The refusal counts, even if the record cannot take it any more.
+    await records.finish(id, { outcome: 'failed', differences: [messageOf(error)] }).catch(() => undefined);
+    throw error;
+  });
   if (waves.end !== 'sent') {
     const { end, remaining } = waves;
     const differences = remaining.map(sentenceOf);

@@ -47,6 +47,7 @@ it('CAS-050 CAS-051 CAS-052 CAS-053 deletes by digest and budget only, records, 
   const timedOut = await cascade('delete', 'configmap/root', '--yes', '--timeout', '1s');
   expect(timedOut.code).toBe(4);
   expect(timedOut.out).toContain('configmap/held waits for finalizer example.com/hold');
+  expect(timedOut.out).toContain('kubectl cascade explain configmap/held -n default says why;');
   const id = /Recorded 2 objects as (\S+)\./.exec(timedOut.out)?.[1] ?? '';
 
   const rest = { gvr: { group: '', version: 'v1', resource: 'configmaps' }, namespace: 'default', name: 'held' };
@@ -56,6 +57,53 @@ it('CAS-050 CAS-051 CAS-052 CAS-053 deletes by digest and budget only, records, 
   });
   const ended = await cascade('wait', id);
   expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('Deleted 2 objects, as planned.') as string });
+});
+
+it('CAS-050 CAS-060 a deletion that the server refuses is in the log as failed, and says that nothing was deleted', async () => {
+  await using cluster = await startCluster({ clock: 'real', listen: true });
+  const cascade = runnerOn(cluster);
+  const create = (name: string): Promise<object> =>
+    cluster.client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } });
+  await create('a');
+  await create('b');
+  const refuse = (name: string, message: string) =>
+    cluster.faults.add({
+      match: { verb: 'delete', resource: 'configmaps', name },
+      answer: { status: 403, reason: 'Forbidden', message },
+    });
+  let allow = refuse('a', 'a policy protects it\nHINT: ask its owner');
+  const { code, out } = await cascade('delete', 'configmap/a', '--yes');
+  expect(code).toBe(1);
+  expect(out).toContain('Nothing was deleted.\n');
+  // An admission plug-in that says what to do next is no lack of rights.
+  expect(out).toMatch(/error: from server \(Forbidden\): a policy protects it\nHINT: ask its owner\n$/);
+  const [, first = ''] = /Recorded 1 object as (\S+)\./.exec(out) ?? [];
+  const records = ['--record-dir', join(folder, 'records')];
+  const log = async (...args: string[]): Promise<string> => {
+    let said = '';
+    await run(['cascade', 'log', ...args, ...records], {
+      stdout: (text) => void (said += text),
+      stderr: () => undefined,
+      columns: 100,
+    });
+    return said;
+  };
+  expect(await log()).toMatch(new RegExp(`^${first} .* failed$`, 'm'));
+  expect(await log(first)).toMatch(/^The deletion of configmap\/a -n default failed \d+s ago/);
+  expect(await log(first)).toContain('          a policy protects it');
+  allow();
+
+  // Of several objects some are gone when the server refuses the next one.
+  allow = refuse('b', 'a policy protects it');
+  const part = await cascade('delete', 'configmap/a', 'configmap/b', '--yes');
+  expect(part).toMatchObject({ code: 1, out: expect.stringContaining('Ask for the right') as string });
+  const [, second = ''] = /kubectl cascade undo (\S+) --record-dir \S+ brings back what is gone/.exec(part.out) ?? [];
+  expect(await log()).toMatch(new RegExp(`^${second} .* failed$`, 'm'));
+  expect(await cascade('undo', second, '--yes')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Restored 1 object; 1 was there') as string,
+  });
+  allow();
 });
 
 it('CAS-050 says that a claim in use still waits, and for what, instead of calling it deleted', async () => {

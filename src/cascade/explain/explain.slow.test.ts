@@ -148,6 +148,23 @@ describe('why a terminating object does not go', () => {
     await gone(cluster, root);
   });
 
+  it('CAS-031 does not take kubectl, with which a person set a finalizer, for a controller', async () => {
+    await using cluster = await startCluster();
+    const asKubectl = cluster.client.rest.through((request, next) =>
+      next({ ...request, headers: { ...request.headers, 'user-agent': 'kubectl/v1.36.0' } }),
+    );
+    const held = await asKubectl.create(
+      { gvr: { group: '', version: 'v1', resource: 'configmaps' }, namespace: 'default' },
+      configMap('held', [], { finalizers: ['acme.test/cleanup'] }),
+    );
+    await cluster.client.delete(held);
+    expect((await explained(cluster, held)).heldBy).toMatchObject([{ setBy: 'kubectl' }]);
+    const { nextStep } = await findingOf(cluster, held, 'finalizerWithoutController');
+    expect(nextStep).toMatch(/^Start its controller again: /);
+    await cluster.client.removeFinalizer(held, 'acme.test/cleanup');
+    await gone(cluster, held);
+  });
+
   it('CAS-032 a blocking self-reference: one patch frees it', async () => {
     await using cluster = await startCluster();
     const { client } = cluster;

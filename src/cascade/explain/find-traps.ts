@@ -132,7 +132,9 @@ function* finalizerTraps({ ref, metadata }: ObservedObject, evidence: ExplainEvi
     const { served, evidence: said } = finalizerEvidence(name, setBy, evidence.sightings);
     if (served === 'yes') continue;
     const known = knownFinalizer(name);
-    const owner = known?.removedBy ?? (setBy === undefined ? 'its controller' : `its controller (${setBy} set it)`);
+    // kubectl is no controller: a person set the finalizer.
+    const byController = setBy === undefined || /^kubectl\b/.test(setBy) ? '' : ` (${setBy} set it)`;
+    const owner = known?.removedBy ?? `its controller${byController}`;
     const guards = known?.guards ?? 'what that controller has not cleaned up';
     yield found(
       'finalizerWithoutController',

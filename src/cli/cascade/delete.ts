@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { StatusError } from '../../api/status-error.ts';
+import { messageOf } from '../../base/errors/thrown.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import {
   awaitCascade,
@@ -212,16 +214,19 @@ async function inWaves(
   },
 ): Promise<number | undefined> {
   const progress = progressLine(plan, terminal);
-  const waves = await deleteInWaves(
-    plan,
-    {
-      client,
-      clock: systemClock,
-      deadline,
-      onProgress: progress.show,
-      ...(signal === undefined ? {} : { signal }),
+  const waiting = { client, clock: systemClock, deadline, onProgress: progress.show };
+  const waves = await deleteInWaves(plan, { ...waiting, ...(signal === undefined ? {} : { signal }) }, options).catch(
+    async (error: unknown) => {
+      progress.end();
+      // The refusal counts, even if the record cannot take it any more.
+      await store.finish(id, { outcome: 'failed', differences: [messageOf(error)] }).catch(() => undefined);
+      terminal.stderr(
+        error instanceof StatusError && plan.roots.length === 1
+          ? 'Nothing was deleted.\n'
+          : `kubectl cascade undo ${named} brings back what is gone, if anything is.\n`,
+      );
+      throw error;
     },
-    options,
   );
   progress.end();
   if (waves.end !== 'sent') {
@@ -301,7 +306,9 @@ function say(
       terminal.stderr(
         `error: timed out with ${counted(remaining.length, 'object')} left\n${shownLines(remaining.map(sentenceOf))}`,
       );
-      terminal.stderr(`kubectl cascade explain says why; kubectl cascade wait ${named} goes on.\n`);
+      terminal.stderr(
+        `kubectl cascade explain ${asArguments(remaining)} says why; kubectl cascade wait ${named} goes on.\n`,
+      );
       return EXIT_TIMED_OUT;
     case 'interrupted':
       terminal.stderr(
@@ -309,6 +316,13 @@ function say(
       );
       return EXIT_ERROR;
   }
+}
+
+/** The first object that is left, as arguments of kubectl. */
+function asArguments([first]: CascadeEnd['remaining']): string {
+  if (first === undefined) return 'TYPE/NAME';
+  const { ref } = first;
+  return `${objectName(ref)}${ref.namespace === undefined ? '' : ` -n ${ref.namespace}`}`;
 }
 
 /** One line that is rewritten on a terminal, or a line every ten seconds elsewhere. */

@@ -94,7 +94,7 @@ function asCommandError(error: unknown, { server, source }: ClusterAccess): unkn
     const advice =
       error.code === 401
         ? `The credentials of ${source} are wrong or have expired, or the server was started anew without them: sign in again, take its new kubeconfig, or choose another --context.`
-        : error.code === 403
+        : error.code === 403 && !error.message.includes('\nHINT: ')
           ? `Ask for the right, or choose another --context. kubectl auth can-i --list shows what ${source} may do.`
           : undefined;
     const name = error.status.reason === undefined ? '' : ` (${error.status.reason})`;

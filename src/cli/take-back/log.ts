@@ -71,7 +71,9 @@ export function recordAsText(
 ): string {
   const age = humanDuration(Math.max(0, now - (parseTime(record.time) ?? now)));
   const lines = [
-    `${rootsOf(record)} was deleted ${age} ago${byWhom(record)}; ${counted(record.objects, 'object')} can be brought back.`,
+    record.outcome === 'failed'
+      ? `The deletion of ${rootsOf(record)} failed ${age} ago${byWhom(record)}; what is gone of ${counted(record.objects, 'object')} can be brought back.`
+      : `${rootsOf(record)} was deleted ${age} ago${byWhom(record)}; ${counted(record.objects, 'object')} can be brought back.`,
     '',
     `ID        ${record.id}`,
     `WHEN      ${record.time}`,
@@ -79,7 +81,7 @@ export function recordAsText(
     `POLICY    ${record.policy}`,
     `OUTCOME   ${outcomeOf(record)}`,
     `SECRETS   ${record.secrets}`,
-    ...(record.differences ?? []).map((difference) => `          ${difference}`),
+    ...(record.differences ?? []).map((difference) => `          ${difference.replaceAll('\n', '\n          ')}`),
     ...(record.undone ?? []).map(
       ({ time, restored, left, conflicts }) =>
         `UNDONE    ${time}: ${restored} restored, ${left} left to their controllers, ${counted(conflicts, 'conflict')}`,
