@@ -59,7 +59,7 @@ it('CAS-050 CAS-051 CAS-052 CAS-053 deletes by digest and budget only, records, 
   expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('Deleted 2 objects, as planned.') as string });
 });
 
-it('CAS-050 CAS-060 a deletion that the server refuses is in the log as failed, and says that nothing was deleted', async () => {
+it('CAS-050 CAS-060 a deletion that the server refuses is in the log as failed, and the command says that nothing was deleted', async () => {
   await using cluster = await startCluster({ clock: 'real', listen: true });
   const cascade = runnerOn(cluster);
   const create = (name: string): Promise<object> =>
@@ -93,7 +93,7 @@ it('CAS-050 CAS-060 a deletion that the server refuses is in the log as failed, 
   expect(await log(first)).toContain('          a policy protects it');
   allow();
 
-  // Of several objects some are gone when the server refuses the next one.
+  // The first of two objects is gone when the server refuses the second one.
   allow = refuse('b', 'a policy protects it');
   const part = await cascade('delete', 'configmap/a', 'configmap/b', '--yes');
   expect(part).toMatchObject({ code: 1, out: expect.stringContaining('Ask for the right') as string });

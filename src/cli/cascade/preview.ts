@@ -1,4 +1,5 @@
 import { stringifyYaml } from '../../api/codec/yaml/yaml.ts';
+import { indentedJson } from '../../base/json/indented-json.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import type { CascadePlan } from '../../cascade/documents/cascade-plan.ts';
 import { shortDigest } from '../../cascade/preview/digest.ts';
@@ -27,15 +28,21 @@ export function preview(args: readonly string[], flags: PreviewFlags, terminal: 
     if (requested === undefined) return nothingThere(terminal);
     const { plan } = requested;
     if (flags.save !== undefined) await savePlan(plan, flags.save);
-    terminal.stdout(shown(plan, args, flags, terminal));
+    for (const piece of shown(plan, args, flags, terminal)) terminal.stdout(piece);
     return EXIT_DONE;
   });
 }
 
-function shown(plan: CascadePlan, args: readonly string[], flags: PreviewFlags, terminal: Terminal): string {
+/** The output in pieces. */
+function shown(plan: CascadePlan, args: readonly string[], flags: PreviewFlags, terminal: Terminal): Iterable<string> {
+  if (flags.output === 'json') return indentedJson(plan);
+  return [asText(plan, args, { ...flags, output: flags.output }, terminal)];
+}
+
+type TextFlags = PreviewFlags & { readonly output: Exclude<PreviewFlags['output'], 'json'> };
+
+function asText(plan: CascadePlan, args: readonly string[], flags: TextFlags, terminal: Terminal): string {
   switch (flags.output) {
-    case 'json':
-      return `${JSON.stringify(plan, undefined, 2)}\n`;
     case 'yaml':
       return stringifyYaml(plan);
     case 'name':
@@ -99,7 +106,7 @@ function word(text: string): string {
 
 async function savePlan(plan: CascadePlan, file: string): Promise<void> {
   try {
-    await writeFileAtomically(file, `${JSON.stringify(plan, undefined, 2)}\n`, 0o600);
+    await writeFileAtomically(file, indentedJson(plan), 0o600);
   } catch (error) {
     throw new CommandError(
       `cannot write the plan ${file}: ${systemReason(error)}`,

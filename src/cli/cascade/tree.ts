@@ -1,4 +1,5 @@
 import { stringifyYaml } from '../../api/codec/yaml/yaml.ts';
+import { indentedJson } from '../../base/json/indented-json.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import type { GraphDocument } from '../../cascade/documents/graph-document.ts';
@@ -66,7 +67,7 @@ export function tree(args: readonly string[], flags: TreeFlags, terminal: Termin
     const ids = reach(graph, starts, { direction, depth });
     const document = graphDocument(snapshot, ids, new Dies(snapshot));
     if (flags.output !== 'tree') {
-      terminal.stdout(asFormat(document, flags.output));
+      for (const piece of asFormat(document, flags.output)) terminal.stdout(piece);
       return EXIT_DONE;
     }
     if (document.nodes.length === 0) {
@@ -107,7 +108,7 @@ export async function graph(flags: GraphFlags, terminal: Terminal): Promise<numb
     const ids = objectsIn(snapshot.graph, everywhere ? undefined : cluster.namespace);
     const document = graphDocument(snapshot, ids, new Dies(snapshot));
     if (flags.html === undefined) {
-      terminal.stdout(asFormat(document, flags.output ?? 'json'));
+      for (const piece of asFormat(document, flags.output ?? 'json')) terminal.stdout(piece);
       return EXIT_DONE;
     }
     const title = everywhere
@@ -152,16 +153,8 @@ export function top(type: string | undefined, flags: TopFlags, terminal: Termina
     });
     const best = found.toSorted((a, b) => b.count - a.count || a.id - b.id).slice(0, limit);
     if (flags.output === 'json') {
-      terminal.stdout(
-        asFormat(
-          graphDocument(
-            snapshot,
-            best.map(({ id }) => id),
-            dies,
-          ),
-          'json',
-        ),
-      );
+      const ids = best.map(({ id }) => id);
+      for (const piece of indentedJson(graphDocument(snapshot, ids, dies))) terminal.stdout(piece);
       return EXIT_DONE;
     }
     if (best.length === 0 && snapshot.incomplete.length > 0) {
@@ -202,16 +195,17 @@ async function namedObjects(
   return [...new Set(found.flat())].map((uid) => snapshot.graph.find(uid));
 }
 
-function asFormat(document: GraphDocument, format: 'json' | 'yaml' | 'dot' | 'mermaid'): string {
+/** The output in pieces. */
+function asFormat(document: GraphDocument, format: 'json' | 'yaml' | 'dot' | 'mermaid'): Iterable<string> {
   switch (format) {
     case 'json':
-      return `${JSON.stringify(document, undefined, 2)}\n`;
+      return indentedJson(document);
     case 'yaml':
-      return stringifyYaml(document);
+      return [stringifyYaml(document)];
     case 'dot':
-      return dotOf(graphDrawing(document));
+      return [dotOf(graphDrawing(document))];
     case 'mermaid':
-      return mermaidOf(graphDrawing(document));
+      return [mermaidOf(graphDrawing(document))];
   }
 }
 
