@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryLogger } from '../../base/logs/memory-logger.ts';
-import { admissionPluginsOf, authorizationModeOf, envtestControllers, serviceRangeOf } from './envtest-apiserver.ts';
+import {
+  admissionPluginsOf,
+  authorizationModeOf,
+  envtestControllers,
+  featureGatesOf,
+  serviceRangeOf,
+} from './envtest-apiserver.ts';
 import { CommandError } from '../process/command-error.ts';
 import { parseGoFlags } from '../flags/go-flags.ts';
 
@@ -39,6 +45,28 @@ describe('API-565 flags of kube-apiserver', () => {
     ]);
     expect(admissionPluginsOf(flags, logger)).toEqual({ enable: ['ResourceQuota'], disable: ['ServiceAccount'] });
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { plugins: 'PodSecurityPolicy' } }]);
+  });
+});
+
+describe('API-607 feature gates of a server for envtest', () => {
+  const gates = (...args: string[]): [string[], string[]] => {
+    const logger = new MemoryLogger();
+    const on = featureGatesOf(parseGoFlags(args), logger);
+    return [[...on], logger.lines.map(({ fields }) => String(fields?.['gates']))];
+  };
+
+  it.each([
+    [[], [], []],
+    [['--feature-gates=ShardedListAndWatch=true'], ['ShardedListAndWatch'], []],
+    [['--feature-gates=ShardedListAndWatch=true', '--feature-gates=ShardedListAndWatch=false'], [], []],
+    [
+      ['--feature-gates=AllAlpha=true,ShardedListAndWatch=true,ManagedFieldsOptOut=true'],
+      ['ShardedListAndWatch'],
+      ['AllAlpha=true ManagedFieldsOptOut=true'],
+    ],
+    [['--feature-gates=ShardedListAndWatch=yes'], [], ['ShardedListAndWatch=yes']],
+  ])('%j: %j, and the log names %j', (args, on, named) => {
+    expect(gates(...args)).toEqual([on, named]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { implementedPlugins, knownPlugins, type PluginFlags } from '../../apiserver/admission/plugin-selection.ts';
 import { type AuthorizationMode, authorizationModes } from '../../apiserver/authorization/authorization-mode.ts';
+import { emulatedVersions, type FeatureGate, parseFeatureGates } from '../../apiserver/emulation/features.ts';
 import { parseServiceRange, type ServiceRange } from '../../apiserver/registry/strategies/services/service-range.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import type { Logger } from '../../base/logs/logger.ts';
@@ -31,6 +32,7 @@ const understood: Readonly<Record<string, string>> = {
   'enable-admission-plugins': 'admission plug-ins to run beside the usual ones',
   'etcd-servers': 'where the executable etcd serves; a real etcd keeps the objects',
   'etcd-prefix': 'where in a real etcd everything lies',
+  'feature-gates': 'features to switch on, such as ShardedListAndWatch=true; unknown ones are named and ignored',
   'secure-port': 'port to serve on',
   'service-account-issuer': 'issuer of the tokens of service accounts',
   'service-account-key-file': 'accepted',
@@ -103,6 +105,7 @@ export async function runKubeApiserver(
     controllers: envtestControllers(controllers),
     authorizationMode: authorizationModeOf(flags),
     admissionPlugins: admissionPluginsOf(flags, logger),
+    featureGates: featureGatesOf(flags, logger),
     selfCheckPeriodMs: undefined,
   });
   try {
@@ -163,6 +166,19 @@ export function admissionPluginsOf(flags: GoFlags, logger: Logger): PluginFlags 
   const missing = asked.enable.filter((name) => !implemented.has(name));
   if (missing.length > 0) logger.warn('admission plug-ins that kubegc does not have', { plugins: missing.join(' ') });
   return { enable, disable };
+}
+
+/** The gates that this server knows and that are on. A suite may name others, because kube-apiserver has many more. */
+export function featureGatesOf(flags: GoFlags, logger: Logger): ReadonlySet<FeatureGate> {
+  const [version] = emulatedVersions;
+  const pairs = flags.list('feature-gates');
+  const known = pairs.filter((pair) => typeof parseFeatureGates(pair, version) !== 'string');
+  if (known.length < pairs.length) {
+    const unknown = pairs.filter((pair) => !known.includes(pair));
+    logger.warn('feature gates that kubegc does not have', { gates: unknown.join(' ') });
+  }
+  const gates = parseFeatureGates(known.join(','), version);
+  return typeof gates === 'string' ? new Set() : gates;
 }
 
 /** Undefined if the executable etcd beside this one is ours, or no etcd is given; then the data stays in memory. */
