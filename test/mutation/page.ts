@@ -28,7 +28,7 @@ function pageOf(rows: readonly string[]): string {
   return `# Does the net hold?
 
 Written by \`npm run mutation -- --write\`. ${rows.length} faults, each kept as data in [test/mutation/faults](../test/mutation/faults), are put into the
-collector, its leader election, the controllers and node collection one at a time; the tests nearest to the fault run first, then the rest of the room, the scenarios with a
+collector, its leader election, the controllers, node collection and some bounds of the server one at a time; the tests nearest to the fault run first, then the rest of the room, the scenarios with a
 server, and random histories. One that no test finds makes the command fail, and so does one that does not fit the source any more. \`.ci/run\` runs a third of
 them, chosen by the commit, each beginning with the file that found it here.
 

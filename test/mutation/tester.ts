@@ -77,6 +77,13 @@ export class Tester {
           'test/collector/**/*.test.ts',
           'src/nodegc/**/*.test.ts',
           'test/nodegc/**/*.test.ts',
+          // The tests of the API server that hold its bounds and the emulated versions.
+          'src/api/apply/list-element.test.ts',
+          'src/api/codec/json/body-values.test.ts',
+          'src/apiserver/registry/long-writes.test.ts',
+          'src/apiserver/test/emulated-version.test.ts',
+          'src/base/time/steps.test.ts',
+          'src/cli/envtest/envtest-apiserver.test.ts',
         ],
         // Measures the memory of its process, which is here that of all tests.
         exclude: ['src/collector/monitors/come-and-go.slow.test.ts'],

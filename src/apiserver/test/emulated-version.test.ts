@@ -136,6 +136,14 @@ describe('objects that cannot be read', () => {
 });
 
 describe('shards', () => {
+  it('API-607 do not exist without their gate: a list with a selector of shards has every object', async () => {
+    await start({});
+    for (let n = 0; n < 20; n++) await server!.post(configMaps, configMap(`c${n}`));
+    const list = await server!.get(`${configMaps}?${shard(halves[0]!)}`);
+    expect(namesOf(list)).toHaveLength(20);
+    expect(list.json.metadata).not.toHaveProperty('shardInfo');
+  });
+
   it('API-607 lists, pages, watches and deletes the objects of a shard', async () => {
     await start(gated);
     for (let n = 0; n < 20; n++) await server!.post(configMaps, configMap(`c${n}`));
