@@ -30,6 +30,7 @@ import { KindMapper } from './resources/kind-mapper.ts';
 import type { WorkerParts } from './start-workers.ts';
 import { HeldLists } from './trust/held-lists.ts';
 import { Outages } from './trust/outages.ts';
+import { ReopenedWatches } from './trust/reopened-watches.ts';
 import { Trust } from './trust/trust.ts';
 import { Backlog } from './workers/backlog.ts';
 import { OrphanRecords } from './workers/orphan-records.ts';
@@ -49,6 +50,7 @@ const LEAST_CEILING = 100;
 export interface CollectorParts extends WorkerParts {
   readonly consistency: ConsistencyCheck;
   readonly intake: MonitorIntake;
+  readonly reopened: ReopenedWatches;
   readonly term: LeadershipTerm;
   /** Undefined unless terminating objects are reported. */
   readonly cascades: PassingCascades | undefined;
@@ -136,12 +138,14 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     onHeld: lists.held,
     report: invalidNamespaces.report,
   });
+  const reopened = new ReopenedWatches({ clock, watches: () => monitors.all() });
   const outages = new Outages({
     clock,
     logger,
     trust,
     apply: writer.apply,
     restart: (isMeant) => void monitors.restart(isMeant),
+    reopened,
     resetRecords: () => void orphanRecords.reset(gate.term.stopping),
     absentOwners,
     queues,
@@ -249,6 +253,8 @@ export function createParts(options: GarbageCollectorOptions, started: () => boo
     resourceSync,
     lists,
     trust,
+    outages,
+    reopened,
     journal,
     breaker,
     consistency,

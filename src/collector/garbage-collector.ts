@@ -63,15 +63,15 @@ export class GarbageCollector implements Service {
   }
 
   /**
-   * True if nothing is queued, delayed or being worked on, and every monitor is synced. Events that the server has not sent yet are
+   * True if nothing is queued, delayed or being worked on, and every monitor is synced and needs no other watch. Events that the server has not sent yet are
    * unknown.
    */
   get atRest(): boolean {
-    const { lists, queues } = this.#parts;
+    const { lists, reopened, queues } = this.#parts;
     const { attemptToDelete, attemptToOrphan } = queues;
     const waiting = attemptToDelete.len() + attemptToOrphan.len() + attemptToDelete.delayed + attemptToOrphan.delayed;
     const idle = this.started && waiting === 0 && this.#pools.every(({ busy }) => busy === 0);
-    return idle && lists.settled && this.synced;
+    return idle && lists.settled && reopened.settled && this.synced;
   }
 
   /**
@@ -89,7 +89,8 @@ export class GarbageCollector implements Service {
         stopping.abort();
       });
     const { client, clock, logger, workers: when } = this.#options;
-    const { queues, gate, monitors, resourceSync, deleteOptions, term, intake, lists, cascades, reports } = this.#parts;
+    const { queues, gate, monitors, resourceSync, deleteOptions, term, intake } = this.#parts;
+    const { lists, reopened, cascades, reports } = this.#parts;
     const services = [
       supervised(resourceSync.run(stopping.signal)),
       supervised(deleteOptions.learn(client, { clock, logger, signal: stopping.signal })),
@@ -107,6 +108,7 @@ export class GarbageCollector implements Service {
     await Promise.all(services);
     await monitors.stop();
     lists.stop();
+    reopened.stop();
     cascades?.stop();
     await intake.stop();
     this.#foreign?.throwIfAborted();

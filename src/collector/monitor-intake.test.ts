@@ -33,6 +33,7 @@ function setUp() {
     lists: { listed: () => void done.push('listed') },
     outages: {
       watchFailed: (_, scope) => void done.push(`watchFailed ${scope}`),
+      watchBroke: (_, error) => void done.push(`watchBroke ${error.message}`),
       watchRecovered: () => void done.push('watchRecovered'),
       historyReset: (_, evidence) => void done.push(`historyReset ${evidence}`),
     },

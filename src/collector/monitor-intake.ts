@@ -20,7 +20,7 @@ interface MonitorIntakeOptions {
   readonly logger: Logger;
   readonly writer: Pick<GraphWriter, 'lookAgain' | 'touched' | 'wakeAll'>;
   readonly lists: Pick<HeldLists, 'listed'>;
-  readonly outages: Pick<Outages, 'watchFailed' | 'watchRecovered' | 'historyReset'>;
+  readonly outages: Pick<Outages, 'watchFailed' | 'watchBroke' | 'watchRecovered' | 'historyReset'>;
   readonly resourceSync: () => Pick<ResourceSync, 'sooner'>;
 }
 
@@ -71,7 +71,11 @@ export class MonitorIntake {
         return outages.watchFailed(offered, event.scope);
       case 'failed':
         this.#troubles.failed(resourceKey(offered), event.error);
-        return this.#resumedWatches.forget(offered);
+        this.#resumedWatches.forget(offered);
+        return outages.watchBroke(offered, event.error);
+      case 'cut':
+        this.#resumedWatches.forget(offered);
+        return outages.watchBroke(offered, event.error);
       case 'answered':
         return this.#troubles.answered(resourceKey(offered));
       case 'resumed':

@@ -16,6 +16,7 @@ import type { Queues } from './queues/queues.ts';
 import type { WorkKey } from './queues/work-key.ts';
 import type { KindMapper } from './resources/kind-mapper.ts';
 import type { HeldLists } from './trust/held-lists.ts';
+import type { Outages } from './trust/outages.ts';
 import type { Trust } from './trust/trust.ts';
 import { versionFor } from './trust/version-for.ts';
 import type { CollectorContext } from './workers/collector-context.ts';
@@ -47,6 +48,7 @@ export interface WorkerParts {
   readonly resourceSync: ResourceSync;
   readonly lists: HeldLists;
   readonly trust: Trust;
+  readonly outages: Outages;
   readonly journal: DecisionJournal;
   readonly breaker: HeldDeletions | undefined;
 }
@@ -89,7 +91,7 @@ export function startWorkers(parts: WorkerParts, stopping: AbortSignal): Started
 }
 
 function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog): CollectorContext {
-  const { calls, writer, gate, monitors, resourceSync, lists, trust, journal } = parts;
+  const { calls, writer, gate, monitors, resourceSync, lists, trust, outages, journal } = parts;
   const { client, clock, random, logger, onDecision, writes = 'allowed' } = parts.options;
   return {
     client: client.through(calls.intercept),
@@ -115,6 +117,7 @@ function contextOf(parts: WorkerParts, queue: keyof Queues, failures: BoundedLog
         newest: monitors.versionOf(owner.apiVersion, owner.resource),
         local: resourceSync.localApiVersions,
       }),
+    onCallFailed: (key, target, error) => outages.callFailed(key, target, error),
     onContradicted: lists.contradicted,
     onReleasedLate: journal.releasedLate,
     onQueued: journal.queued,

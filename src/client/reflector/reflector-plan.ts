@@ -64,6 +64,8 @@ export type AttemptOutcome =
       readonly useful: boolean;
       readonly error?: TransportError;
     }
+  /** The caller had the watch opened anew. */
+  | { readonly end: 'reopened'; readonly resourceVersion: string; readonly initial: 'complete' | 'incomplete' }
   /** A watch list was silent for so long that it will not complete. */
   | { readonly end: 'no-initial-events-end' }
   /** Any other failure; `resourceVersion` as above. */
@@ -122,6 +124,8 @@ function afterOutcome(state: ReflectorState, step: ReflectorStep, outcome: Attem
       };
     case 'no-initial-events-end':
       return { state: { ...state, watchList: 'refused' }, wait: NONE, noise: 'expected' };
+    case 'reopened':
+      return { state: progressed(state, step, outcome), wait: NONE, noise: 'expected' };
     case 'closed':
       return afterClosed(state, step, outcome);
     case 'failed':

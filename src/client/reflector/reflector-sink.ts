@@ -1,3 +1,5 @@
+import type { TransportError } from '../http/transport.ts';
+
 /**
  * The meaning of a known object's absence from an enumeration. `proven`: the enumeration was as new as any earlier state, so the object no
  * longer exists. `unproven`: the server could answer from a cache of any age, which may be older than an interrupted enumeration.
@@ -37,8 +39,10 @@ export interface ReflectorSink {
   bookmark(resourceVersion: string): void;
   /** The first enumeration is complete (COL-025). Called once, right after its `replaceEnd`. */
   synced(): void;
-  /** The server has answered a list or watch; its content follows. */
-  opened?(): void;
+  /** The server has answered a list or watch; its content follows. `began`: when the enumeration or the watch began, monotonic, ms. */
+  opened?(began: number): void;
+  /** The connection of a watch broke that had been of use. The watch resumes at once. */
+  cut?(error: TransportError): void;
   /** A failure that will be retried (COL-048). A StatusError, TransportError or DecodeError. */
   failed(error: Error): void;
   /** Back-pressure: while the promise is pending, nothing more is read from the server. */

@@ -9,6 +9,7 @@ import {
 import { FakeClock } from '../../base/time/fake-clock.ts';
 import { seededRandom } from '../../base/random/random.ts';
 import { inProcessTransport } from '../http/in-process-transport.ts';
+import type { TransportError } from '../http/transport.ts';
 import { Reflector, type ReflectorOptions } from './reflector.ts';
 import type { EnumerationGaps, ReflectorSink } from './reflector-sink.ts';
 import { RestClient } from '../rest/rest-client.ts';
@@ -33,6 +34,7 @@ const WATCH = `GET ${base}?watch=true&allowWatchBookmarks=true`;
 class RecordingSink implements ReflectorSink {
   readonly log: string[] = [];
   readonly errors: Error[] = [];
+  readonly cuts: string[] = [];
   failOn: string | undefined;
   gate: Promise<void> | undefined;
 
@@ -55,6 +57,7 @@ class RecordingSink implements ReflectorSink {
   bookmark = (rv: string): void => void this.log.push(`bookmark ${rv}`);
   synced = (): void => void this.log.push('synced');
   ready = (): Promise<void> | undefined => this.gate;
+  cut = ({ code }: TransportError): void => void this.cuts.push(code);
   failed = (error: Error): void => {
     this.errors.push(error);
     this.log.push(`failed ${error.name}`);
@@ -404,6 +407,46 @@ describe('a watch', () => {
     const { clock, server, sink, stop } = setUp([synced(), answerStream(stream)], listAndWatch);
     await clock.settle();
     expect([server.lines[2], sink.errors]).toEqual([`${WATCH}&resourceVersion=6`, []]);
+    await stop();
+  });
+
+  it('that breaks after having been of use is reported as cut', async () => {
+    const stream = new PushStream().push(event('ADDED', object({ name: 'a', rv: 6 }))).fail();
+    const { clock, sink, stop } = setUp([synced(), answerStream(stream)], listAndWatch);
+    await clock.settle();
+    expect(sink.cuts).toEqual(['reset']);
+    await stop();
+  });
+
+  it('COL-116 is opened anew where it was, unless it began later', async () => {
+    const first = new PushStream().push(event('ADDED', object({ name: 'a', rv: 6 })));
+    const second = new PushStream();
+    const { clock, server, sink, reflector, stop } = setUp(
+      [synced(), answerStream(first), answerStream(second)],
+      listAndWatch,
+    );
+    await clock.settle();
+    const began = clock.monotonic();
+    reflector.reopen(began - 1);
+    await clock.settle();
+    expect(server.lines).toHaveLength(2);
+    await clock.advanceAsync(100);
+    reflector.reopen(began);
+    await clock.settle();
+    expect(server.lines.slice(1)).toEqual([`${WATCH}&resourceVersion=5`, `${WATCH}&resourceVersion=6`]);
+    expect([first.returned, sink.errors, sink.cuts]).toEqual([true, [], []]);
+    reflector.reopen(began);
+    await clock.settle();
+    expect(server.lines).toHaveLength(3);
+    await stop();
+  });
+
+  it('COL-116 is not opened anew while it waits, nor while objects are enumerated', async () => {
+    const { clock, server, reflector, stop } = setUp([answerStream(new PushStream()), () => new Promise(() => {})]);
+    await clock.settle();
+    reflector.reopen(clock.monotonic());
+    await clock.settle();
+    expect(server.lines).toHaveLength(1);
     await stop();
   });
 

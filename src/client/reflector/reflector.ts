@@ -70,6 +70,13 @@ const USEFUL_WATCH_MS = 1000;
 const BACKOFF = { baseMs: 800, capMs: 30_000, factor: 2, jitter: 1 };
 const BACKOFF_RESET_MS = 120_000;
 
+interface OpenWatch {
+  readonly progress: WatchProgress;
+  /** Monotonic, ms. */
+  readonly began: number;
+  readonly attempt: LinkedSignal;
+}
+
 /**
  * Keeps a sink up to date with one resource of an API server: it enumerates, then watches, and starts again if the server cannot continue.
  * Failures are reported and retried (COL-048). SPEC.md has the states; reflector-plan.ts decides.
@@ -83,6 +90,8 @@ export class Reflector implements Service {
   readonly #onAhead: OnWatchAhead = (bytes, ranges, count) => this.#sink.ahead?.(bytes, ranges, count);
   #state: ReflectorState;
   #synced = false;
+  /** The watch in progress. */
+  #open: OpenWatch | undefined;
 
   constructor(options: ReflectorOptions) {
     const { clock, random, gvr, representation, watchList = 'try' } = options;
@@ -129,6 +138,16 @@ export class Reflector implements Service {
     this.#pause.cutShort();
   }
 
+  /**
+   * Closes a watch that began at this time or before (monotonic, ms), and opens it anew where it was. Does nothing during an enumeration
+   * and during a wait.
+   */
+  reopen(begunUntil: number): void {
+    const open = this.#open;
+    if (open === undefined || open.began > begunUntil || open.progress.initial === 'incomplete') return;
+    open.attempt.abort(new WatchReopened());
+  }
+
   /** Resolves after `signal` is aborted; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -153,6 +172,7 @@ export class Reflector implements Service {
       this.#sink.failed(error);
     } else {
       this.#logger.debug(`${step.verb} ended`, { end: outcome.end, ...(error && { error: error.message }) });
+      if (error instanceof TransportError) this.#sink.cut?.(error);
     }
   }
 
@@ -163,10 +183,11 @@ export class Reflector implements Service {
 
   async #list(step: ReflectorStep & { verb: 'list' }, attempt: LinkedSignal): Promise<AttemptOutcome> {
     this.#sink.replaceBegin();
+    const began = this.#options.clock.monotonic();
     try {
       let page: ListMeta = { resourceVersion: '', continue: '' };
       // The server bounds the loop: each page is after the previous one.
-      do page = await this.#page(step, page.continue, attempt);
+      do page = await this.#page(step, page.continue, { attempt, began });
       while (page.continue !== '');
       if (page.resourceVersion === '') throw new DecodeError('a list without resourceVersion');
       this.#replaceEnd(page.resourceVersion, step);
@@ -177,7 +198,11 @@ export class Reflector implements Service {
     }
   }
 
-  async #page(step: ReflectorStep & { verb: 'list' }, token: string, attempt: LinkedSignal): Promise<ListMeta> {
+  async #page(
+    step: ReflectorStep & { verb: 'list' },
+    token: string,
+    { attempt, began }: { readonly attempt: LinkedSignal; readonly began: number },
+  ): Promise<ListMeta> {
     const { labelSelector, fieldSelector, pageSize = PAGE_SIZE } = this.#options;
     using silence = this.#watchdog(SILENCE_MS, attempt);
     const { headers, body } = await this.#options.client.stream({
@@ -194,7 +219,7 @@ export class Reflector implements Service {
       timeoutMs: 'none',
       signal: attempt.signal,
     });
-    this.#sink.opened?.();
+    this.#sink.opened?.(began);
     const decoder = listDecoder(headerOf(headers, 'content-type'), (bytes, start, end) => {
       this.#deliver('ADDED', bytes, start, end);
     });
@@ -217,6 +242,7 @@ export class Reflector implements Service {
       attempt.abort(new WatchOverdue());
     });
     using silence = this.#watchdog(SILENCE_MS, attempt);
+    this.#open = { progress: watch, began, attempt };
     if (enumerates) this.#sink.replaceBegin();
     try {
       const { headers, body } = await client.stream({
@@ -237,7 +263,7 @@ export class Reflector implements Service {
         signal: attempt.signal,
       });
       watch.opened = true;
-      this.#sink.opened?.();
+      this.#sink.opened?.(began);
       if (enumerates) silence.pet(INITIAL_EVENTS_SILENCE_MS);
       // A watch without changes is silent for long; the transport watches its connection.
       else silence.stop();
@@ -261,6 +287,7 @@ export class Reflector implements Service {
     } catch (error) {
       return this.#watchFailed(watch, began, failureOf(error, attempt.signal), attempt.signal);
     } finally {
+      this.#open = undefined;
       deadline.cancel();
       if (watch.initial === 'incomplete') this.#sink.replaceAbort();
     }
@@ -280,6 +307,9 @@ export class Reflector implements Service {
 
   #watchFailed(watch: WatchProgress, began: number, error: Error, signal: AbortSignal): AttemptOutcome {
     if (signal.reason instanceof WatchOverdue) return this.#closed(watch, began);
+    if (signal.reason instanceof WatchReopened) {
+      return { end: 'reopened', resourceVersion: watch.resourceVersion, initial: watch.initial };
+    }
     if (signal.reason instanceof TimeoutError && watch.opened && watch.initial === 'incomplete') {
       return { end: 'no-initial-events-end' };
     }
@@ -345,6 +375,14 @@ class WatchOverdue extends Error {
   constructor() {
     super('the watch did not end when its time was over');
     this.name = 'WatchOverdue';
+  }
+}
+
+/** See {@link Reflector.reopen}. */
+class WatchReopened extends Error {
+  constructor() {
+    super('the watch is opened anew');
+    this.name = 'WatchReopened';
   }
 }
 

@@ -205,19 +205,19 @@ describe('MonitorSink', () => {
     sink.failed(new Error('no'));
     for (let attempt = 0; attempt < 3; attempt++) {
       sink.replaceBegin();
-      sink.opened();
+      sink.opened(0);
       show('added');
       sink.replaceAbort();
       sink.failed(new Error('no'));
       expect(told()).toEqual([]);
     }
     sink.replaceBegin();
-    sink.opened();
+    sink.opened(0);
     sink.replaceEnd('5');
     expect(told()).toEqual(['recovered']);
     for (const recover of [() => show('modified'), () => show('deleted'), () => sink.bookmark('6')]) {
       sink.failed(new Error('no'));
-      sink.opened();
+      sink.opened(0);
       expect(told()).toEqual(['answered']);
       recover();
       recover();
@@ -228,18 +228,51 @@ describe('MonitorSink', () => {
   it('COL-111 reports a watch that goes on after a failure, but no watch without a failure, and no list', () => {
     const { sink, show, news } = setUp();
     const told = () => news().filter((each) => each === 'resumed');
-    sink.opened();
+    sink.opened(0);
     expect(told()).toEqual([]);
     sink.failed(new Error('no'));
     sink.replaceBegin();
-    sink.opened();
+    sink.opened(0);
     sink.replaceAbort();
     expect(told()).toEqual([]);
-    sink.opened();
+    sink.opened(0);
     expect(told()).toEqual(['resumed']);
     show('modified');
-    sink.opened();
+    sink.opened(0);
     expect(told()).toEqual([]);
+  });
+
+  it('COL-116 COL-111 believes nothing of a watch that began before the server was away, until a later one shows something', () => {
+    const { sink, show, news } = setUp();
+    sink.replaceEnd('5');
+    news();
+    sink.suspect(10);
+    const shown: (() => void)[] = [() => show('modified'), () => sink.bookmark('6'), () => sink.replaceEnd('7')];
+    for (const show of [...shown, () => sink.opened(10)]) {
+      show();
+      expect([sink.suspectedSince, sink.trouble?.name]).toEqual([10, 'ServerOutageError']);
+    }
+    expect(news()).not.toContain('recovered');
+    sink.opened(11);
+    expect([sink.suspectedSince, sink.trouble?.name]).toEqual([undefined, 'ServerOutageError']);
+    expect(news()).toEqual(['answered', 'resumed']);
+    show('modified');
+    expect(sink.trouble).toBe(undefined);
+    expect(news()).toContain('recovered');
+  });
+
+  it('COL-116 reports a watch that is cut; the next request about the resource is a new one', () => {
+    const { sink, news } = setUp();
+    sink.replaceEnd('5');
+    news();
+    sink.suspect(10);
+    sink.cut(new TransportError('reset', 'no'));
+    expect([news(), sink.suspectedSince]).toEqual([['cut'], undefined]);
+    sink.opened(30);
+    expect(news()).toEqual(['answered', 'resumed']);
+    sink.suspect(20);
+    sink.failed(new Error('no'));
+    expect([sink.suspectedSince, sink.trouble?.message]).toEqual([undefined, 'no']);
   });
 
   it.each([
@@ -307,7 +340,7 @@ describe('MonitorSink', () => {
     show('deleted');
     sink.replaceEnd('5');
     sink.bookmark('6');
-    sink.opened();
+    sink.opened(0);
     sink.synced();
     expect([news(), sink.isSynced]).toEqual([[], false]);
   });

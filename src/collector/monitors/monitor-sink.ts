@@ -28,6 +28,14 @@ interface MonitorSinkOptions {
   readonly newest?: number;
 }
 
+/** Other requests showed that the server was away, so this watch may be open at a server that is no longer the present one. */
+class ServerOutageError extends Error {
+  constructor() {
+    super('the server was away; the watch is opened anew');
+    this.name = 'ServerOutageError';
+  }
+}
+
 /** One shared value, because a watch sends it with every event. */
 const CHANGED = { type: 'changed' } as const;
 
@@ -42,6 +50,8 @@ export class MonitorSink implements ReflectorSink {
   /** True from a failure until `recovered` is sent. */
   #failing = false;
   #silent = false;
+  /** Since when an answer may come from a server that is no longer the present one; undefined if it does not (monotonic, ms). */
+  #suspectedSince: number | undefined;
   #enumerating = false;
   /** The newest version of an enumeration, a bookmark or an event; NaN before the first, and for versions that are no plain number. */
   #version: number;
@@ -65,6 +75,18 @@ export class MonitorSink implements ReflectorSink {
     return this.#trouble;
   }
 
+  /** See {@link Monitor.suspected}. */
+  get suspectedSince(): number | undefined {
+    return this.#suspectedSince;
+  }
+
+  /** The server was away. No answer to a request that began until now shows that this resource works. */
+  suspect(now: number): void {
+    this.#suspectedSince = now;
+    this.#failing = true;
+    if (this.#trouble === undefined) this.#setTrouble(new ServerOutageError());
+  }
+
   /** From now on nothing reaches the graph, even if requests are still under way. */
   silence(): void {
     this.#silent = true;
@@ -79,9 +101,8 @@ export class MonitorSink implements ReflectorSink {
   replaceEnd(resourceVersion: string): void {
     if (this.#silent) return;
     const { apply, resource, tell } = this.#options;
-    this.#setTrouble(undefined);
     this.#enumerating = false;
-    this.#recover();
+    this.#works();
     const limit = this.#options.vanishLimit?.();
     apply({ type: 'listFinished', resource, ...(limit === undefined ? {} : { limit }) });
     tell({ type: 'listed' });
@@ -129,8 +150,7 @@ export class MonitorSink implements ReflectorSink {
   }
 
   bookmark(resourceVersion: string): void {
-    this.#setTrouble(undefined);
-    this.#recover();
+    this.#works();
     this.#version = versionNumber(resourceVersion);
   }
 
@@ -140,7 +160,8 @@ export class MonitorSink implements ReflectorSink {
     this.#options.tell({ type: 'synced' });
   }
 
-  opened(): void {
+  opened(began: number): void {
+    if (this.#suspectedSince !== undefined && began > this.#suspectedSince) this.#suspectedSince = undefined;
     if (this.#silent || this.#enumerating) return;
     const { tell, resumesFrom } = this.#options;
     tell({ type: 'answered' });
@@ -154,19 +175,29 @@ export class MonitorSink implements ReflectorSink {
     this.#setTrouble(error);
     this.#failing = true;
     if (!this.#silent) this.#options.tell({ type: 'failed', error });
+    // The next request is a new one.
+    this.#suspectedSince = undefined;
+  }
+
+  cut(error: Error): void {
+    // The server that answers next may be an older one, as after a failure.
+    this.#failing = true;
+    if (!this.#silent) this.#options.tell({ type: 'cut', error });
+    this.#suspectedSince = undefined;
   }
 
   #followed(version: number): void {
     // Only a complete enumeration has a version, and proves that nothing is out of date any more.
     if (this.#enumerating) return;
     if (version > this.#version || Number.isNaN(this.#version)) this.#version = version;
-    this.#setTrouble(undefined);
-    this.#recover();
+    this.#works();
     this.#options.tell(CHANGED);
   }
 
-  /** An incomplete enumeration is no recovery: it may break off at the same place each time. */
-  #recover(): void {
+  /** The server has shown something. An incomplete enumeration is no recovery: it may break off at the same place each time. */
+  #works(): void {
+    if (this.#suspectedSince !== undefined) return;
+    this.#setTrouble(undefined);
     if (!this.#failing) return;
     this.#failing = false;
     if (!this.#silent) this.#options.tell({ type: 'recovered' });

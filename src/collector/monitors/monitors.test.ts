@@ -15,6 +15,8 @@ const offered = (resource: string, version = 'v1', more: Partial<OfferedResource
   ...more,
 });
 
+const unsuspected = { suspected: false, suspect: () => undefined, reopen: () => undefined };
+
 function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) => boolean } = {}) {
   const log: string[] = [];
   const asked = { count: 0 };
@@ -56,6 +58,7 @@ function setUp({ refuse = () => false }: { readonly refuse?: (resource: string) 
       wake: (pauses) => {
         log.push(`wake ${name} ${pauses}`);
       },
+      ...unsuspected,
       stop: async () => {
         log.push(`stop ${name}`);
         await Promise.resolve();
@@ -82,6 +85,7 @@ describe('Monitors', () => {
           trouble: undefined,
           absent: false,
           wake: () => undefined,
+          ...unsuspected,
           stop: () => Promise.resolve(),
         };
       },

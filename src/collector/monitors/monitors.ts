@@ -23,6 +23,12 @@ export interface Monitor {
   readonly absent: boolean;
   /** Ends the wait of an {@link Monitor.absent} monitor. `anew`: if the next request fails, its wait is as short as the first one. */
   wake(pauses: 'anew' | 'asBefore'): void;
+  /** The server was away, and no request that began after that has been answered. */
+  readonly suspected: boolean;
+  /** The server was away: what the present watch shows is not believed. */
+  suspect(): void;
+  /** Opens the watch of a {@link Monitor.suspected} monitor anew, where it was. Does nothing while the monitor lists or waits. */
+  reopen(): void;
   /** Stops the monitor. After the call it sends nothing to the graph. Resolves when all its work has ended. */
   stop(): Promise<void>;
 }

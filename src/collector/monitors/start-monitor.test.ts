@@ -76,7 +76,7 @@ async function setUp(script: readonly Answer[], graph = new OwnershipGraph()) {
     logger,
     writer: { lookAgain: nothing, touched: nothing, wakeAll: nothing },
     lists: { listed: nothing },
-    outages: { watchFailed: nothing, watchRecovered: nothing, historyReset: nothing },
+    outages: { watchFailed: nothing, watchBroke: nothing, watchRecovered: nothing, historyReset: nothing },
     resourceSync: () => ({ sooner: nothing }),
   });
   const monitor = startMonitor(widgets, {

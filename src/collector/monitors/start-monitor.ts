@@ -74,6 +74,13 @@ export function startMonitor(offered: OfferedResource, options: MonitorOptions):
       return reflector.pausing && (sink.trouble === undefined || isNotFound(sink.trouble));
     },
     wake: (pauses) => reflector.wake(pauses),
+    get suspected() {
+      return sink.suspectedSince !== undefined;
+    },
+    suspect: () => sink.suspect(clock.monotonic()),
+    reopen: () => {
+      if (sink.suspectedSince !== undefined) reflector.reopen(sink.suspectedSince);
+    },
     stop: () => {
       sink.silence();
       tell({ type: 'stopped' });

@@ -4,7 +4,7 @@ import { statusErrorOf } from '../../client/codec/status-decoder.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import { target } from '../operations/operation.fixture.ts';
 import { NoObjectError } from '../operations/read-metadata.ts';
-import { isAnswer, outageOfCall, outageOfWatch } from './outage-scope.ts';
+import { breakageOf, isAnswer, outageOfCall, outageOfWatch } from './outage-scope.ts';
 
 const audited = { 'audit-id': 'e2a1f3a0', 'content-type': 'text/plain; charset=utf-8' };
 const said = (code: number, text: string, headers: Record<string, string> = audited): Error =>
@@ -44,6 +44,22 @@ it.each([
   expect(outageOfCall(error, 'example.com/v1')).toBe(scope);
   // A failure of a built-in kind counts for all kinds, whichever part sent the error.
   for (const apiVersion of ['v1', 'apps/v1']) expect(outageOfCall(error, apiVersion)).toBe('all');
+});
+
+it.each([
+  { what: 'nobody listens', error: NO_CONNECTION, how: 'away' },
+  { what: 'somebody else listens', error: new TransportError('tls', 'certificate is not yet valid'), how: 'away' },
+  { what: 'a connection breaks', error: new TransportError('reset', 'connection reset by peer'), how: 'broken' },
+  { what: 'no answer comes', error: new TransportError('timeout', 'too late'), how: 'broken' },
+  { what: 'a proxy answers', error: said(502, '<h1>502 Bad Gateway</h1>', {}), how: 'broken' },
+  { what: 'a request was given up', error: new TransportError('aborted', 'no'), how: undefined },
+  { what: 'the server answers', error: newStatusError(500, 'conversion webhook failed'), how: undefined },
+  { what: 'the storage is away', error: newStatusError(503, 'service unavailable'), how: undefined },
+  { what: 'a server beside it is away', error: said(503, AWAY), how: undefined },
+  { what: 'the path is not there', error: said(404, '404 page not found\n'), how: undefined },
+  { what: 'the answer is no object', error: new NoObjectError(target), how: undefined },
+])('COL-116 the server may be $how when $what', ({ error, how }) => {
+  expect(breakageOf(error, 'example.com/v1')).toBe(how);
 });
 
 it('COL-111 law 5: after a list or watch that the server answered with an error, only its own kind is not trusted', () => {

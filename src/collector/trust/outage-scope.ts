@@ -1,5 +1,6 @@
 import { hasStatusCause, StatusError } from '../../api/status-error.ts';
 import { NoStatusError } from '../../client/codec/status-decoder.ts';
+import { TransportError } from '../../client/http/transport.ts';
 import { isServedByKubeApiserver } from '../resources/served-by-kube-apiserver.ts';
 import type { OutageScope } from '../types/monitor-event.ts';
 
@@ -39,6 +40,22 @@ export function outageOfWatch(
 export function concernsOneKind(error: Error, apiVersion: string): boolean {
   if (error instanceof NoStatusError) return false;
   return error instanceof StatusError && !isServedByKubeApiserver(apiVersion);
+}
+
+/** `away`: nobody listened at the server's address. `broken`: a request got no answer, or that of a proxy; so it is if one kind fails. */
+export type Breakage = 'away' | 'broken';
+
+/**
+ * How a failed request shows that the server may be away. Undefined: an API server answered it, in whatever way, or the answer concerns the
+ * server of one group. So a conversion webhook that is dead, a key that is not found and a kind that went are no breakage.
+ */
+export function breakageOf(error: Error, apiVersion: string): Breakage | undefined {
+  if (error instanceof TransportError) {
+    if (error.code === 'aborted') return undefined;
+    return error.code === 'refused' || error.code === 'tls' ? 'away' : 'broken';
+  }
+  if (!(error instanceof NoStatusError) || error.code < 500) return undefined;
+  return scopeOf(error, apiVersion) === 'all' ? 'broken' : undefined;
 }
 
 /**

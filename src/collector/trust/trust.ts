@@ -10,7 +10,9 @@ import type { Uid } from '../types/identity.ts';
 import type { HistoryEvidence, OutageScope } from '../types/monitor-event.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
 import { AwaitedEvents } from './awaited-events.ts';
+import { BrokenResources } from './broken-resources.ts';
 import { HeldAbsences } from './held-absences.ts';
+import type { Breakage } from './outage-scope.ts';
 import { type ResetScope, ResetScopes } from './reset-scopes.ts';
 import { type KeysInQueue, UnansweredKeys } from './unanswered-keys.ts';
 import { WatchedKinds, type WatchState } from './watched-kinds.ts';
@@ -43,6 +45,7 @@ export class Trust {
   readonly #events: AwaitedEvents;
   readonly #unanswered: UnansweredKeys;
   readonly #resets = new ResetScopes();
+  readonly #broken = new BrokenResources();
   /** Absences from lists that lacked too many objects. */
   readonly absences: HeldAbsences;
   /** The state of the watches. */
@@ -107,6 +110,17 @@ export class Trust {
     if (isServedByKubeApiserver(apiVersionOf(offered))) this.#failedAt = now;
     // The outage of one kind does not affect the events of other kinds. Its own objects are queued when it has recovered.
     return scope === 'all' ? this.#takeAwaited() : [];
+  }
+
+  /**
+   * A request about this resource broke. Returns undefined unless the server was away; else the objects to queue again. Then no watch is
+   * believed until it was opened anew.
+   */
+  requestBroke(resource: string, how: Breakage, now: number): readonly Uid[] | undefined {
+    if (!this.#broken.note(resource, how, now)) return undefined;
+    this.#begin('all');
+    this.#failedAt = now;
+    return this.#takeAwaited();
   }
 
   /**

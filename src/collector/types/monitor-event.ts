@@ -30,6 +30,8 @@ export type MonitorEvent =
   | { readonly type: 'outage'; readonly scope: OutageScope }
   /** A list or watch failed, and will be tried again. */
   | { readonly type: 'failed'; readonly error: Error }
+  /** The connection of a watch broke that had been of use, and that resumes at once. */
+  | { readonly type: 'cut'; readonly error: Error }
   /** The server answered a watch that continues from its last version: there may be no events to show. */
   | { readonly type: 'answered' }
   /**

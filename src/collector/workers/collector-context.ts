@@ -49,6 +49,8 @@ export interface CollectorContext extends DeleteContext {
   readonly trust: Trust;
   /** See FactSource. */
   readonly versionFor: NonNullable<FactSource['versionFor']>;
+  /** A call for this key failed, about this object. */
+  readonly onCallFailed: (key: WorkKey, target: Target, error: Error) => void;
   /** A read of this object disagreed with the list or the watch of its resource, which must be relisted. */
   readonly onContradicted: (target: Target) => void;
   /** Once it is aborted, no key is taken any more, and nothing more is begun for the keys in work (COL-215). */

@@ -28,7 +28,6 @@ import { removeReferences, unblockReferences } from '../operations/patch-referen
 import { type ReadAnswer, readMetadata } from '../operations/read-metadata.ts';
 import { removeFinalizer } from '../operations/remove-finalizer.ts';
 import type { VersionedAnswer, WriteAnswer } from '../operations/write-answer.ts';
-import { outageOfCall } from '../trust/outage-scope.ts';
 import type { Epoch } from '../types/epoch.ts';
 import { versionNumber } from '../types/version-number.ts';
 import { acceptedAs, type PatchChange, tellDeletion, tellPatch, tookEffect } from './accepted-writes.ts';
@@ -268,10 +267,8 @@ export class DeleteWorker {
   }
 
   /** A server that has not answered may be in an older state when it answers again (designs/0011). */
-  #noteFailure(key: WorkKey, { apiVersion }: Target, error: Error | undefined): void {
-    const { trust, clock } = this.#context;
-    const scope = error && outageOfCall(error, apiVersion);
-    if (scope !== undefined) trust.callUnanswered(key, scope, clock.monotonic());
+  #noteFailure(key: WorkKey, target: Target, error: Error | undefined): void {
+    if (error !== undefined) this.#context.onCallFailed(key, target, error);
   }
 
   /** Carries out the actions in order. The first action that fails ends the list (COL-094). */
