@@ -73,13 +73,14 @@ const RESTORES = [
   'that takes a deletion back',
   'that silences a watch',
   'that refuses a watch',
+  'that leaves watches open',
 ];
 
 export const expected: readonly string[] = [
   ...STEPS.map((step) => `step ${step}`),
   ...FAULTS.map((fault) => `fault ${fault}`),
   ...STREAM_FAULTS.map((fault) => `stream ${fault}`),
-  ...LIES.map((lie) => `lie ${lie}`),
+  ...LIES.flatMap((lie) => [`lie ${lie}`, `answered ${lie}`]),
   'another cluster was met',
   ...RESTORES.map((what) => `restore ${what}`),
   ...['Background', 'Foreground', 'Orphan', 'none'].map((policy) => `policy ${policy}`),

@@ -37,8 +37,11 @@ export function generatePlan(seed: number, regime?: Regime): Plan {
   return new Generator(seed, regime).plan();
 }
 
-/** A run may ask that each of its histories has this lie, any lie (`lies`), or a restore of a backup. */
-export const REGIMES = [...LIES, 'restore', 'lies'] as const;
+/**
+ * A run may ask that each of its histories has this lie, any lie (`lies`), a restore of a backup, or one that leaves watches open at the
+ * server of before (`oldServer`).
+ */
+export const REGIMES = [...LIES, 'restore', 'oldServer', 'lies'] as const;
 export type Regime = (typeof REGIMES)[number];
 
 /** One history in so many has a lie. */
@@ -62,7 +65,7 @@ class Generator {
     const style = pickStyle(this.#random);
     const picked = this.#pickKinds();
     // Only of kube-apiserver's own resources the versions are certain to be of one storage (version-for.ts).
-    const kinds = this.#lie() === 'laggingReplica' ? [...new Set(picked.map(builtinFor))] : picked;
+    const kinds = this.#lie()?.startsWith('laggingReplica') === true ? [...new Set(picked.map(builtinFor))] : picked;
     // Without draws of its own: the plan of a seed that defines nothing is what it was.
     this.#style = kinds.some(isDefined) ? definesMore(style) : style;
     this.#ground = new PlanGround(this.#random, this.#style, kinds);
@@ -84,7 +87,8 @@ class Generator {
     }
     // From a source of its own: the plan of a seed that restores nothing is what it was.
     const restores = seededRandom(~this.#seed).integer(RESTORES_ONE_IN) === 0;
-    if (this.#regime === undefined ? restores : this.#regime === 'restore') steps.push(...this.#restored());
+    const isAskedFor = this.#regime === 'restore' || this.#regime === 'oldServer';
+    if (this.#regime === undefined ? restores : isAskedFor) steps.push(...this.#restored());
     const lie = this.#lie();
     if (lie !== undefined) steps.push(...this.#liedTo(lie));
     return {
@@ -190,7 +194,7 @@ class Generator {
     const random = seededRandom(this.#seed ^ 0x5bd1e995);
     const oneOf = random.pick(LIES);
     if (this.#regime === undefined) return random.integer(LIES_ONE_IN) === 0 ? oneOf : undefined;
-    if (this.#regime === 'restore') return undefined;
+    if (this.#regime === 'restore' || this.#regime === 'oldServer') return undefined;
     return this.#regime === 'lies' ? oneOf : this.#regime;
   }
 
@@ -208,6 +212,10 @@ class Generator {
       ground: this.#ground,
       style: this.#style,
       disturbances: this.#disturbances,
+      stays:
+        this.#regime === undefined
+          ? seededRandom(this.#seed ^ 0x2545f491).integer(4) === 0
+          : this.#regime === 'oldServer',
       more: () => this.#steps(pickChoice(this.#random, this.#style)),
     });
   }

@@ -150,7 +150,9 @@ export class Network {
       ({ status } = response);
       if (response.body instanceof Uint8Array) return response;
       const stream = this.#streaming(request, response, response.body);
-      stay?.onEnd(() => stream.cut());
+      stay?.onEnd((remains) => {
+        if (this.#streams.has(stream) && !remains(this)) stream.cut();
+      });
       // It was opened before the watches expired, and its answer was on its way then.
       if (expiries !== this.#expiries) stream.cut();
       return { ...response, body: stream };
@@ -167,9 +169,9 @@ export class Network {
     const { lies } = this.#options;
     if (connections === undefined || lies === undefined) return next;
     const send =
-      ({ leadsTo }: Connection): Send =>
+      ({ leadsTo, lied }: Connection): Send =>
       (request) =>
-        lies.answer(request, classify(request.method, request.target), { leadsTo, next });
+        lies.answer(request, classify(request.method, request.target), { leadsTo, lied, next });
     return async (request) => send(await connections.take(request, send))(request);
   }
 

@@ -7,6 +7,8 @@ const INTAKE_GIVEN_UP_MS = 60_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Between two questions for the version of a server that was away, and until one of them is given up, ms. */
 const QUESTION_MS = 20_000;
+/** A watch that stayed open at the server of before is opened anew by then, ms (`trust/reopened-watches.ts`). */
+const REOPENED_MS = 31_000;
 /** Pauses of a monitor after a lie, and one more list, ms. */
 const LIED_TO_MS = 200_000;
 /** The interval between two reads of discovery, which shows the served resources, ms. */
@@ -49,7 +51,7 @@ function disturbedForMs(step: Step): number {
       return step.ms + LONGEST_PAUSE_MS;
     case 'restore':
       // Until the server is asked at which version it is.
-      return step.awayMs + LONGEST_PAUSE_MS + QUESTION_MS;
+      return step.awayMs + LONGEST_PAUSE_MS + QUESTION_MS + (step.stay === undefined ? 0 : REOPENED_MS);
     case 'lie':
       return step.ms + LIED_TO_MS;
     case 'define':

@@ -202,6 +202,8 @@ export type ServerStep =
       readonly bump: boolean;
       /** A watch from a version that is still to come is refused with 504; unless given it is answered, and gets nothing until then. */
       readonly watches?: 'refused';
+      /** So many of the open watches stay open at the server that was there before, and hear of nothing any more. */
+      readonly stay?: 'half' | 'most';
     };
 
 export interface WaitStep {

@@ -1,4 +1,3 @@
-import type { Random } from '../../../src/base/random/random.ts';
 import type { Disturbances } from './disturbances.ts';
 import { pickUndone, type Scene } from './motifs.ts';
 import type { Step } from './plan.ts';
@@ -12,6 +11,8 @@ export interface RestoreScene extends Scene {
   readonly disturbances: Disturbances;
   /** Other steps of clients and the network. */
   readonly more: () => readonly Step[];
+  /** Watches stay open at the server that was there before. */
+  readonly stays: boolean;
 }
 
 /** A backup, what clients do after it, and its restore; once more, now and then; and what they do with what lives again. */
@@ -20,13 +21,13 @@ export function restoreSteps(scene: RestoreScene): Step[] {
   const undone = pickUndone(scene);
   const steps: Step[] = [...undone.before, { do: 'backup' }];
   const goBack = ground.remember();
-  steps.push(...untilRestore(scene, undone.after), restore(random));
+  steps.push(...untilRestore(scene, undone.after), restore(scene));
   goBack();
   if (random.integer(3) === 0) steps.push(disturbances(scene));
   steps.push(...afterwards(scene));
   if (random.integer(6) > 0) return steps;
   // The same backup again.
-  steps.push(...untilRestore(scene, []), restore(random));
+  steps.push(...untilRestore(scene, []), restore(scene));
   goBack();
   return [...steps, ...afterwards(scene)];
 }
@@ -51,12 +52,13 @@ function afterwards({ random, more }: RestoreScene): Step[] {
   return steps;
 }
 
-function restore(random: Random): Step {
+function restore({ random, stays }: RestoreScene): Step {
   const most = random.pick(AWAY_MS);
   return {
     do: 'restore',
     awayMs: 1 + random.integer(most),
     bump: random.integer(3) === 0,
     ...(random.integer(4) === 0 ? { watches: 'refused' as const } : {}),
+    ...(stays ? { stay: random.pick(['half', 'most'] as const) } : {}),
   };
 }

@@ -93,6 +93,7 @@ class PlanRun implements Outcome {
     } finally {
       this.wrong.push(...this.#cluster.judge.wrong);
       this.#coverRestores();
+      for (const lie of this.#cluster.lies?.told ?? []) this.covered.add(`answered ${lie}`);
       for (const place of this.#cluster.judge.requests.optionsSeenIn) this.covered.add(`options in ${place}`);
       await this.#end();
     }
@@ -163,6 +164,7 @@ class PlanRun implements Outcome {
     await this.#cluster.restore(cluster, step);
     clients();
     this.#note('server', 'is back');
+    if (step.stay !== undefined) this.covered.add('restore that leaves watches open');
     this.covered.add(`restore ${step.bump ? 'to a higher version' : 'to a lower version'}`);
     if (underWay) this.covered.add('restore during a write');
     if (judge.tookBack) this.covered.add('restore that takes a deletion back');

@@ -4,8 +4,9 @@ import { TransportError } from '../../../src/client/http/transport.ts';
 export class ServerPresence {
   #stay: Stay | undefined = new Stay();
 
-  leave(): void {
-    this.#stay?.end();
+  /** `remains`: asked for each open watch of a process; true if it stays open at the server that left, and hears of nothing any more. */
+  leave(remains: Remains = () => false): void {
+    this.#stay?.end(remains);
     this.#stay = undefined;
   }
 
@@ -20,19 +21,21 @@ export class ServerPresence {
   }
 }
 
+type Remains = (process: object) => boolean;
+
 /** One run of the server, from its start until it stops: its connections last no longer. */
 export class Stay {
   #over = false;
-  readonly #atEnd = new Set<() => void>();
+  readonly #atEnd = new Set<(remains: Remains) => void>();
 
-  end(): void {
+  end(remains: Remains): void {
     this.#over = true;
-    for (const listener of this.#atEnd) listener();
+    for (const listener of this.#atEnd) listener(remains);
     this.#atEnd.clear();
   }
 
   /** Returns a function that removes the listener. */
-  onEnd(listener: () => void): () => void {
+  onEnd(listener: (remains: Remains) => void): () => void {
     this.#atEnd.add(listener);
     return () => void this.#atEnd.delete(listener);
   }

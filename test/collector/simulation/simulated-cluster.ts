@@ -34,6 +34,9 @@ export function hasLies({ steps }: Plan): boolean {
   return steps.some(({ do: what }) => what === 'lie');
 }
 
+/** See {@link SimulatedCluster.restore}. */
+const BREAK_AT_LEAST = 2;
+
 const NOTHING = new Uint8Array();
 
 /** The state that {@link SimulatedCluster.restore} puts back. */
@@ -62,6 +65,8 @@ export class SimulatedCluster {
   readonly lies: Lies | undefined;
   readonly #options: Omit<SimulatedServerOptions, 'store' | 'watches'>;
   #server: SimulatedServer;
+  /** Those that were there before, and at which watches stayed open. */
+  readonly #left: SimulatedServer[] = [];
   #seen: StoreWatch | undefined;
   readonly #attribution = new Attribution();
   #renewals = 0;
@@ -117,7 +122,7 @@ export class SimulatedCluster {
   }
 
   async stop(): Promise<void> {
-    await this.#server.stop();
+    await Promise.all([this.#server, ...this.#left].map((server) => server.stop()));
     await this.lies?.stop();
   }
 
@@ -134,13 +139,14 @@ export class SimulatedCluster {
   }
 
   /** Undoes everything since: the server goes away, and another one comes back. */
-  async restore(backup: ClusterBackup, { awayMs, bump, watches }: RestoreOptions): Promise<void> {
+  async restore(backup: ClusterBackup, { awayMs, bump, watches, stay }: RestoreOptions): Promise<void> {
     this.#hadSilence = this.wasSilent;
     this.#hadRefusal = this.hasRefused;
     this.#seen?.cancel();
-    this.presence?.leave();
+    this.presence?.leave(stay && this.#remains(stay));
     await this.settle();
-    await this.wait(this.#server.stop());
+    if (stay === undefined) await this.wait(this.#server.stop());
+    else this.#left.push(this.#server);
     await this.advance(awayMs);
     await this.settle();
     const store = backup.stored.open({ clock: this.clock, bump });
@@ -211,6 +217,16 @@ export class SimulatedCluster {
 
   advance(ms: number): Promise<void> {
     return this.time.advance(ms);
+  }
+
+  /** Two watches of each process break at least: if one breaks, the outage may be of its kind (`trust/broken-resources.ts`). */
+  #remains(stay: 'half' | 'most'): (process: object) => boolean {
+    const asked = new Map<object, number>();
+    return (process) => {
+      const before = asked.get(process) ?? 0;
+      asked.set(process, before + 1);
+      return before >= BREAK_AT_LEAST && this.random.integer(stay === 'half' ? 2 : 8) > 0;
+    };
   }
 
   async #changeOthers(count: number): Promise<void> {

@@ -6,6 +6,8 @@ import type { Cluster, Lies } from './lies.ts';
 /** One connection of a process. */
 export interface Connection {
   readonly leadsTo: Cluster;
+  /** It was opened while a lie lasted. */
+  readonly lied: boolean;
   readonly greeted: Set<Greeting>;
   open: boolean;
 }
@@ -57,6 +59,6 @@ export class Connections {
   }
 
   #opened(): Connection {
-    return { leadsTo: this.#lies.leadsTo, greeted: new Set(), open: true };
+    return { leadsTo: this.#lies.leadsTo, lied: this.#lies.lasts, greeted: new Set(), open: true };
   }
 }

@@ -15,6 +15,12 @@ export const LIES = [
   'otherClusterByConnection',
   /** All that is read comes from another cluster, and writes go to the right one. */
   'otherClusterByRequest',
+  /** The same lies, but only over connections that are opened while the lie lasts, and for as long as these are open. */
+  'emptyListByConnection',
+  'staleListByConnection',
+  'wrongNotFoundByConnection',
+  /** Such connections lead to a replica that has stopped: it lists and watches as well. */
+  'laggingReplicaByConnection',
 ] as const;
 export type LieName = (typeof LIES)[number];
 

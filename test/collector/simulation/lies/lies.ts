@@ -9,7 +9,7 @@ import { SimulatedServer, type SimulatedServerOptions, tooLargeVersion } from '.
 import { kindNamed } from '../simulated-kinds.ts';
 import { StoreBackup } from '../store-backup.ts';
 import type { KnownObject, StoredObjects } from '../stored-objects.ts';
-import type { LieStep } from './lie-plan.ts';
+import type { LieName, LieStep } from './lie-plan.ts';
 
 /** Changes that the other cluster has had: its versions are ahead. */
 const MORE_CHANGES = 300;
@@ -35,6 +35,8 @@ interface ActiveLie {
 
 /** Replaces answers of the cluster by false ones while a lie lasts. */
 export class Lies {
+  /** The lies that were given as an answer. */
+  readonly told = new Set<LieName>();
   readonly #options: LiesOptions;
   #active: ActiveLie | undefined;
   #other: SimulatedServer | undefined;
@@ -49,6 +51,11 @@ export class Lies {
     return this.leadsTo === 'other' || this.#is('otherClusterByRequest');
   }
 
+  /** A lie lasts. */
+  get lasts(): boolean {
+    return this.#active !== undefined && this.#options.clock.monotonic() < this.#active.until;
+  }
+
   /** Where a new connection leads. */
   get leadsTo(): Cluster {
     return this.#is('otherClusterByConnection') ? 'other' : 'own';
@@ -57,7 +64,7 @@ export class Lies {
   async begin(step: LieStep, own: SimulatedServer): Promise<void> {
     const { clock } = this.#options;
     const backup = await StoreBackup.of(own.store);
-    const keepsOld = step.lie === 'staleList' || step.lie === 'laggingReplica';
+    const keepsOld = /^(?:staleList|laggingReplica)/.test(step.lie);
     const before = keepsOld ? this.#server(backup.open({ clock, bump: false })) : undefined;
     if (before !== undefined) {
       this.#replicas.push(before);
@@ -82,23 +89,37 @@ export class Lies {
   }
 
   /** The answer that comes over a connection that leads to `leadsTo`. */
-  async answer(request: HttpRequest, classified: ClassifiedRequest, { leadsTo, next }: Way): Promise<HttpResponse> {
+  async answer(
+    request: HttpRequest,
+    classified: ClassifiedRequest,
+    { leadsTo, lied, next }: Way,
+  ): Promise<HttpResponse> {
     const reads = request.method === 'GET';
     const cluster = reads && this.#is('otherClusterByRequest') ? 'other' : leadsTo;
+    if (cluster === 'other') {
+      this.told.add(leadsTo === 'other' ? 'otherClusterByConnection' : 'otherClusterByRequest');
+    }
     if (request.target.startsWith(IDENTITY)) {
       return answer(200, { metadata: { name: 'kube-system', uid: `uid of the ${cluster} cluster` } });
     }
     if (cluster === 'other') return this.#askOther(request);
-    const lie = this.#of(classified.resource);
+    const lie = this.#toldOver(lied, classified.resource);
     if (lie === undefined) return next(request);
     switch (lie.step.lie) {
       case 'emptyList':
+      case 'emptyListByConnection':
       case 'staleList':
+      case 'staleListByConnection':
         return isWholeList(request) ? this.#falseList(request, lie, next) : next(request);
       case 'laggingReplica':
         return classified.what === 'read' ? this.#lagging(request, lie) : next(request);
+      case 'laggingReplicaByConnection':
+        return reads ? this.#replica(request, classified, lie) : next(request);
       case 'wrongNotFound':
-        return this.#isLeaf(request, classified) ? notFound(request) : next(request);
+      case 'wrongNotFoundByConnection':
+        if (!this.#isLeaf(request, classified)) return next(request);
+        this.told.add(lie.step.lie);
+        return notFound(request);
       default:
         return next(request);
     }
@@ -109,10 +130,15 @@ export class Lies {
   }
 
   #of(resource: string): ActiveLie | undefined {
+    const active = this.lasts ? this.#active : undefined;
+    return active !== undefined && isMeant(active, resource) ? active : undefined;
+  }
+
+  /** The lie about this resource over a connection that was opened while it lasted, or was not. */
+  #toldOver(lied: boolean, resource: string): ActiveLie | undefined {
     const active = this.#active;
-    if (active === undefined || this.#options.clock.monotonic() >= active.until) return undefined;
-    const isMeant = active.resource === undefined || resource === '' || active.resource === resource;
-    return isMeant ? active : undefined;
+    if (active?.step.lie.endsWith('ByConnection') !== true) return this.#of(resource);
+    return lied && isMeant(active, resource) ? active : undefined;
   }
 
   async #falseList(request: HttpRequest, { step, before }: ActiveLie, next: Send): Promise<HttpResponse> {
@@ -120,29 +146,41 @@ export class Lies {
     const asked = inJson(request);
     const truth = await jsonOf(await next(asked));
     if (truth.status !== 200) return answer(truth.status, truth.value);
+    this.told.add(step.lie);
     let items: unknown = null;
-    if (step.lie === 'staleList') {
+    if (before !== undefined) {
       const target = asked.target.replace(/resourceVersion=\d+/, 'resourceVersion=0');
-      items = (await jsonOf(await before!.handler({ ...asked, target }))).value['items'];
+      items = (await jsonOf(await before.handler({ ...asked, target }))).value['items'];
     }
     const { resourceVersion } = truth.value['metadata'] as { resourceVersion: string };
     return answer(200, { ...truth.value, metadata: { resourceVersion }, items });
   }
 
-  #lagging(request: HttpRequest, { before, revision }: ActiveLie): Promise<HttpResponse> {
+  #lagging(request: HttpRequest, { step, before, revision }: ActiveLie): Promise<HttpResponse> {
+    this.told.add(step.lie);
     const wanted = Number(/[?&]resourceVersion=(\d+)/.exec(request.target)?.[1] ?? 0);
     const target = request.target.replace(/([?&])resourceVersion=\d+/, '$1resourceVersion=0');
     if (wanted <= revision) return before!.handler({ ...request, target });
     return Promise.resolve(tooLargeVersion());
   }
 
+  /** The answer of a replica that has stopped. It waits for a version that it does not come to. */
+  #replica(request: HttpRequest, { what }: ClassifiedRequest, lie: ActiveLie): Promise<HttpResponse> {
+    if (what === 'read') return this.#lagging(request, lie);
+    const wanted = Number(/[?&]resourceVersion=(\d+)/.exec(request.target)?.[1] ?? 0);
+    const enumerates = !request.target.includes('watch=true') || request.target.includes('sendInitialEvents=true');
+    if (enumerates && wanted > lie.revision) return Promise.resolve(tooLargeVersion());
+    this.told.add(lie.step.lie);
+    return lie.before!.handler(request);
+  }
+
   #isLeaf({ target }: HttpRequest, { what, resource }: ClassifiedRequest): boolean {
     if (what !== 'read' && what !== 'delete' && what !== 'patch') return false;
     const name = nameIn(target);
     const all = [...this.#options.objects.values()];
-    const isMeant = (object: KnownObject): boolean =>
+    const isAt = (object: KnownObject): boolean =>
       object.name === name && kindNamed(object.kind).gvr.resource === resource;
-    const object = all.filter(({ kind }) => kind !== 'Event').find((each) => isKnownKind(each.kind) && isMeant(each));
+    const object = all.filter(({ kind }) => kind !== 'Event').find((each) => isKnownKind(each.kind) && isAt(each));
     if (object === undefined || (object.metadata.ownerReferences ?? []).length === 0) return false;
     return !all.some(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === object.uid));
   }
@@ -168,7 +206,14 @@ export class Lies {
 
 export interface Way {
   readonly leadsTo: Cluster;
+  /** The connection was opened while a lie lasted. */
+  readonly lied: boolean;
   readonly next: Send;
+}
+
+/** Whether the lie is about this resource; '': about any. */
+function isMeant({ resource: meant }: ActiveLie, resource: string): boolean {
+  return meant === undefined || resource === '' || meant === resource;
 }
 
 function isKnownKind(kind: string): boolean {
