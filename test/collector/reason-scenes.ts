@@ -123,6 +123,14 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await goBackInTime(rig, 'configmaps');
     await rig.rest();
   },
+  'a 404 about an object that its watch shows': async (rig) => {
+    const owner = await rig.create(configMap, 'owner');
+    await rig.create(secret, 'd', { owners: [refTo(owner)] });
+    await rig.rest();
+    rig.faults.on({ target: /secrets\/d/ }, refuse(404, 'NotFound', { details: { name: 'd', kind: 'secrets' } }), 4);
+    await rig.delete(configMap, 'owner');
+    await rig.rest();
+  },
   'a server that is away before a deletion was shown': async (rig) => {
     const owner = await rig.create(configMap, 'owner');
     await rig.create(secret, 'd', { owners: [refTo(owner)] });
