@@ -225,6 +225,14 @@ describe('MonitorSink', () => {
     }
   });
 
+  it('COL-111 reports a watch that goes on after its connection was cut, because an older server may answer', () => {
+    const { sink, news } = setUp();
+    sink.opened(0);
+    sink.cut(new TransportError('reset', 'connection reset by peer'));
+    sink.opened(1);
+    expect(news().filter((each) => each === 'resumed')).toEqual(['resumed']);
+  });
+
   it('COL-111 reports a watch that goes on after a failure, but no watch without a failure, and no list', () => {
     const { sink, show, news } = setUp();
     const told = () => news().filter((each) => each === 'resumed');
