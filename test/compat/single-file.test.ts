@@ -64,7 +64,7 @@ it('the single file needs no Node.js, and is a plugin of kubectl by its name', (
   expect(run(executable, 'version')).toMatch(/^kubegc \d+\.\d+\.\d+ /);
   const plugin = join(directory.path, 'kubectl-undelete');
   copyFileSync(executable, plugin);
-  expect(run(plugin, '--help')).toContain('Usage: kubegc cascade undelete');
+  expect(run(plugin, '--help')).toContain('Usage: kubectl cascade undelete');
 });
 
 it('the single file writes programs for envtest that start it again', () => {
