@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { indentedJson } from './indented-json.ts';
+import { indentedJson } from './json-pieces.ts';
 
 describe('JSON in pieces', () => {
   it.each([0, 1, 1000, 1001, 1100, 1150, 9001])(
