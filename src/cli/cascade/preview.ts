@@ -1,5 +1,5 @@
 import { stringifyYaml } from '../../api/codec/yaml/yaml.ts';
-import { indentedJson } from '../../base/json/indented-json.ts';
+import { indentedJson } from '../../base/json/json-pieces.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import type { CascadePlan } from '../../cascade/documents/cascade-plan.ts';
 import { shortDigest } from '../../cascade/preview/digest.ts';
@@ -7,7 +7,7 @@ import { dotOf, mermaidOf } from '../../cascade/report/drawing.ts';
 import { planDrawing } from '../../cascade/report/plan-drawing.ts';
 import { planNames, planText } from '../../cascade/report/plan-text.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
-import { shellQuoted } from '../process/shell-quoted.ts';
+import { shellWord } from '../process/shell-quoted.ts';
 import type { Terminal } from '../process/terminal.ts';
 import { withCluster } from '../command/cluster-access.ts';
 import type { ClusterFlags } from '../command/cluster-options.ts';
@@ -69,12 +69,12 @@ function deleteCommand(plan: CascadePlan, args: readonly string[], flags: Previe
     flags.all === true && selector === undefined && args.length > 0 && !args.some((each) => each.includes('/'));
   const words = [
     'kubectl cascade delete',
-    ...args.map(word),
-    ...filename.map((file) => `-f ${word(file)}`),
-    ...(selector === undefined ? [] : [`-l ${word(selector)}`]),
-    ...(namespace === undefined ? [] : [`-n ${word(namespace)}`]),
-    ...(context === undefined ? [] : [`--context ${word(context)}`]),
-    ...(kubeconfig === undefined ? [] : [`--kubeconfig ${word(kubeconfig)}`]),
+    ...args.map(shellWord),
+    ...filename.map((file) => `-f ${shellWord(file)}`),
+    ...(selector === undefined ? [] : [`-l ${shellWord(selector)}`]),
+    ...(namespace === undefined ? [] : [`-n ${shellWord(namespace)}`]),
+    ...(context === undefined ? [] : [`--context ${shellWord(context)}`]),
+    ...(kubeconfig === undefined ? [] : [`--kubeconfig ${shellWord(kubeconfig)}`]),
     ...(cascade === undefined ? [] : [`--cascade=${cascade === true ? 'background' : cascade}`]),
     ...(gracePeriod === undefined ? [] : [`--grace-period=${gracePeriod}`]),
     ...(assumeFinalizers === 'removed' ? [] : [`--assume-finalizers=${assumeFinalizers}`]),
@@ -92,16 +92,12 @@ function deleteCommand(plan: CascadePlan, args: readonly string[], flags: Previe
 /** kubectl's flags for another server or user, without secrets. */
 function sameCluster({ server, cluster, user, as, asGroup = [] }: PreviewFlags): string[] {
   return [
-    ...(server === undefined ? [] : [`--server ${word(server)}`]),
-    ...(cluster === undefined ? [] : [`--cluster ${word(cluster)}`]),
-    ...(user === undefined ? [] : [`--user ${word(user)}`]),
-    ...(as === undefined ? [] : [`--as ${word(as)}`]),
-    ...asGroup.map((group) => `--as-group ${word(group)}`),
+    ...(server === undefined ? [] : [`--server ${shellWord(server)}`]),
+    ...(cluster === undefined ? [] : [`--cluster ${shellWord(cluster)}`]),
+    ...(user === undefined ? [] : [`--user ${shellWord(user)}`]),
+    ...(as === undefined ? [] : [`--as ${shellWord(as)}`]),
+    ...asGroup.map((group) => `--as-group ${shellWord(group)}`),
   ];
-}
-
-function word(text: string): string {
-  return /^[\w./:,=@%+-]+$/.test(text) ? text : shellQuoted(text);
 }
 
 async function savePlan(plan: CascadePlan, file: string): Promise<void> {

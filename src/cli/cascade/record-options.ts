@@ -4,7 +4,7 @@ import { RecordStore } from '../../cascade/record/record-store.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { systemRandom } from '../../base/random/random.ts';
 import { CommandError } from '../process/command-error.ts';
-import { shellQuoted } from '../process/shell-quoted.ts';
+import { shellWord } from '../process/shell-quoted.ts';
 import type { CommandOption } from '../command/command-option.ts';
 
 /** The flags about the place and content of records. */
@@ -46,7 +46,7 @@ export const OTHER_FOLDERS =
 /** A record as an argument of the next command, with the folder that this command was given. */
 export function recordArgument(id: string, { recordDir }: RecordFlags): string {
   if (recordDir === undefined) return id;
-  return `${id} --record-dir ${/^[\w./:,=@%+-]+$/.test(recordDir) ? recordDir : shellQuoted(recordDir)}`;
+  return `${id} --record-dir ${shellWord(recordDir)}`;
 }
 
 /** Runs a function with records, and converts a RecordError to a {@link CommandError} with its advice. */

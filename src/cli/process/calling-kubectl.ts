@@ -1,5 +1,5 @@
 import { delimiter, join } from 'node:path';
-import { shellQuoted } from './shell-quoted.ts';
+import { shellWord } from './shell-quoted.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CallingKubectl {
@@ -21,7 +21,7 @@ export function namingKubectl(terminal: Terminal, { path, searchPath, exists }: 
   if (path === undefined || path === '') return terminal;
   const files = searchPath.split(delimiter).map((directory) => join(directory, 'kubectl'));
   if (files.find(exists) === path) return terminal;
-  const command = `${/^[\w@%+=:,./-]+$/.test(path) ? path : shellQuoted(path)} `;
+  const command = `${shellWord(path)} `;
   const named = (text: string): string => text.replace(COMMAND, () => command);
   return {
     ...terminal,
