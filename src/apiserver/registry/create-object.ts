@@ -1,4 +1,4 @@
-import { A_TURN, finished, inTurns, type Steps } from '../../base/time/steps.ts';
+import { A_TURN, type Steps } from '../../base/time/steps.ts';
 import { append } from '../../base/collections/append.ts';
 import { boundElements } from '../../api/apply/list-element.ts';
 import type { FieldError } from '../../api/field-error.ts';
@@ -20,7 +20,7 @@ import { admissionAttributes, admitWrite } from './admission-attributes.ts';
 import { recordCreate } from './field-tracking.ts';
 import { generateName, NAME_GENERATION_ATTEMPTS } from './object/name-generator.ts';
 import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } from './object/object-meta.ts';
-import { betweenSteps, isLong, stepsOf } from './long-work.ts';
+import { betweenSteps, runSteps, stepsOf } from './long-work.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './object/served-object.ts';
 import { splitStatusForCreate } from './object/status-split.ts';
@@ -52,9 +52,8 @@ export async function createObject(resource: ResourceStore, request: CreateReque
   wipeSystemMetadata(object);
   const pause = pauseIfLong(resource, context);
   if (pause !== undefined) await pause;
-  const recording = recordCreate(resource, object, context);
-  if (pause === undefined) finished(recording);
-  else await inTurns(environment.clock, recording);
+  const recording = runSteps(environment.clock, context.bodyBytes, recordCreate(resource, object, context));
+  if (recording !== undefined) await recording;
   if (context.admission !== 'skipped') {
     await admitWrite(resource, attributesOf(resource, request));
     dedupe(object, context);
@@ -112,7 +111,7 @@ async function persist(
     try {
       const pause = pauseIfLong(resource, context);
       if (pause !== undefined) await pause;
-      const validation = validate(resource, object, context);
+      const validation = runSteps(environment.clock, context.bodyBytes, validationSteps(resource, object, context));
       if (validation !== undefined) await validation;
       request.authorize?.();
       if (context.admission !== 'skipped') {
@@ -231,14 +230,7 @@ export function boundMetadata(next: KubeObject, previous?: KubeObject): void {
   boundElements(next.metadata?.ownerReferences ?? [], previous?.metadata?.ownerReferences ?? []);
 }
 
-/** Undefined if the object is valid; a promise if the validation of a long one goes on in other turns of the event loop. */
-function validate(resource: ResourceStore, object: KubeObject, context: StrategyContext): Promise<void> | undefined {
-  const steps = validationSteps(resource, object, context);
-  if (isLong(context.bodyBytes ?? 0)) return inTurns(resource.environment.clock, steps);
-  finished(steps);
-  return undefined;
-}
-
+/** Throws for an invalid object. */
 function* validationSteps(resource: ResourceStore, object: KubeObject, { warn }: StrategyContext): Steps<void> {
   const { info, strategy } = resource;
   const meta = metadataOf(object);

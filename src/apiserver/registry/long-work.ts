@@ -1,22 +1,25 @@
 import type { FieldError } from '../../api/field-error.ts';
-import type { Steps } from '../../base/time/steps.ts';
+import { finished, inTurns, type Steps } from '../../base/time/steps.ts';
 import type { Findings } from './strategy.ts';
 import type { Clock } from '../../base/time/clock.ts';
 
 /** From this size on, each step of a write yields the event loop. In bytes of the request and of the stored object. */
 const LONG_WORK_BYTES = 64 * 1024;
 
-export function isLong(bytes: number): boolean {
-  return bytes >= LONG_WORK_BYTES;
-}
-
 /** Yields the event loop between two steps of long work. Undefined for short work. */
 export function betweenSteps(clock: Clock, bytes: number): Promise<void> | undefined {
-  if (!isLong(bytes)) return undefined;
+  if (bytes < LONG_WORK_BYTES) return undefined;
   return new Promise((resolve) => clock.defer(resolve));
 }
 
-/** The steps of a validation, which has one if it is short. */
+/** Runs the steps at once, or those of long work in several turns of the event loop. Undefined if they have run. */
+export function runSteps(clock: Clock, bytes: number | undefined, steps: Steps<void>): Promise<void> | undefined {
+  if (bytes !== undefined && bytes >= LONG_WORK_BYTES) return inTurns(clock, steps);
+  finished(steps);
+  return undefined;
+}
+
+/** The steps of a validation. One that returned its findings at once has no pause. */
 export function* stepsOf(findings: Findings): Steps<readonly FieldError[]> {
   return Array.isArray(findings)
     ? (findings as readonly FieldError[])

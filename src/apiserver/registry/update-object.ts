@@ -1,5 +1,5 @@
 import { append } from '../../base/collections/append.ts';
-import { A_TURN, finished, inTurns, type Steps } from '../../base/time/steps.ts';
+import { A_TURN, type Steps } from '../../base/time/steps.ts';
 import { parseExactJson } from '../../base/json/exact-json.ts';
 import { treeRefusal } from '../../api/codec/json/body-values.ts';
 import { isRemovedByUpdate } from '../../api/deletion/after-update.ts';
@@ -30,7 +30,7 @@ import { deepEqual } from '../../base/collections/deep-equal.ts';
 import { recordUpdate, setManagedFields, differInTimesOnly } from './field-tracking.ts';
 import { changesElsewhere } from './manager-versions.ts';
 import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object/object-meta.ts';
-import { betweenSteps, isLong, stepsOf } from './long-work.ts';
+import { betweenSteps, runSteps, stepsOf } from './long-work.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './object/served-object.ts';
 import { hasStatusSubresource, keepStatus, onlyStatus } from './object/status-split.ts';
@@ -213,8 +213,8 @@ async function decideNext(resource: ResourceStore, request: Deciding, previous: 
     context.tracking?.by === 'update' ? changesElsewhere(resource, { previous, next }, request) : undefined;
   const elsewhere = comparing === undefined ? undefined : await comparing;
   const recording = recordUpdate(resource, { next, previous, part, elsewhere, context });
-  if (pause === undefined) finished(recording);
-  else await inTurns(environment.clock, recording);
+  const recorded = runSteps(environment.clock, request.bytes, recording);
+  if (recorded !== undefined) await recorded;
   const { managedFields } = metadataOf(next);
   if (context.admission !== 'skipped') {
     next = await mutated(resource, request, { next, previous });
@@ -243,8 +243,8 @@ async function decideNext(resource: ResourceStore, request: Deciding, previous: 
   if (preparation !== undefined) await preparation;
   try {
     const validation = validationSteps(resource, { next, previous, context, name: request.name });
-    if (isLong(request.bytes)) await inTurns(environment.clock, validation);
-    else finished(validation);
+    const validated = runSteps(environment.clock, request.bytes, validation);
+    if (validated !== undefined) await validated;
     if (context.admission !== 'skipped') {
       const pending = environment.admission.validate(attributesOf(resource, request, { next, previous }));
       if (pending !== undefined) await pending;
@@ -358,10 +358,8 @@ function changesNothing(resource: ResourceStore, { bytes, stored, next, previous
 
 /** An equal object may be stored in another version, or by an earlier schema; then it is rewritten (API-473). */
 function sameWhereStored(bytes: Uint8Array, stored: Uint8Array): boolean {
-  const [left, right] = [bytes, stored].map((form) => {
-    const object = parseExactJson(Buffer.from(form).toString()) as KubeObject;
-    const { managedFields: _, ...metadata } = object.metadata ?? {};
-    return { ...object, metadata };
-  });
+  const [left, right] = [bytes, stored].map((form) =>
+    withoutManagers(parseExactJson(Buffer.from(form).toString()) as KubeObject),
+  );
   return deepEqual(left, right);
 }
