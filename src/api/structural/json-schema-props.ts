@@ -80,33 +80,25 @@ export function visitSchemas(
   path = '',
 ): void {
   visit(schema, path);
-  const inside = (inner: JsonSchemaProps | undefined, innerPath: string): void => {
-    if (inner !== undefined) visitSchemas(inner, visit, innerPath);
-  };
-  for (const item of isSchemaList(schema.items) ? schema.items : [schema.items]) inside(item, `${path}[*]`);
-  for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) {
-    for (const inner of schema[junctor] ?? []) inside(inner, path);
-  }
-  inside(schema.not, path);
-  for (const [name, property] of Object.entries(schema.properties ?? {})) inside(property, `${path}.${name}`);
-  inside(valueSchema(schema), `${path}.*`);
+  for (const [inner, innerPath] of schemasInside(schema, path)) visitSchemas(inner, visit, innerPath);
 }
 
 /** True if a schema has CEL rules at any depth (`x-kubernetes-validations`). */
 export function hasRules(schema: JsonSchemaProps): boolean {
   if ((schema['x-kubernetes-validations'] ?? []).length > 0) return true;
-  for (const inner of schemasInside(schema)) if (hasRules(inner)) return true;
+  for (const [inner] of schemasInside(schema, '')) if (hasRules(inner)) return true;
   return false;
 }
 
-/** The schemas directly inside one. */
-function* schemasInside(schema: JsonSchemaProps): Generator<JsonSchemaProps> {
+/** The schemas directly inside one, each with its path in the data. */
+function* schemasInside(schema: JsonSchemaProps, path: string): Generator<readonly [JsonSchemaProps, string]> {
   const { items, properties } = schema;
-  if (isSchemaList(items)) yield* items;
-  else if (items !== undefined) yield items;
-  for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) yield* schema[junctor] ?? [];
-  if (schema.not !== undefined) yield schema.not;
-  for (const name in properties) yield properties[name]!;
+  for (const item of isSchemaList(items) ? items : [items]) if (item !== undefined) yield [item, `${path}[*]`];
+  for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) {
+    for (const inner of schema[junctor] ?? []) yield [inner, path];
+  }
+  if (schema.not !== undefined) yield [schema.not, path];
+  for (const name in properties) yield [properties[name]!, `${path}.${name}`];
   const values = valueSchema(schema);
-  if (values !== undefined) yield values;
+  if (values !== undefined) yield [values, `${path}.*`];
 }
