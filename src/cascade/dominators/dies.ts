@@ -33,9 +33,7 @@ export class Dies {
     const { graph } = this.#snapshot;
     if (id < 0) return false;
     return (
-      this.#dominators.isOnCycle(id) ||
-      IMPLIED.has(graph.kindOf(graph.kindAt(id)).kind) ||
-      this.#snapshot.hasOrphanFinalizer(uid)
+      this.#dominators.isOnCycle(id) || IMPLIED.has(graph.typeAt(id).kind) || this.#snapshot.hasOrphanFinalizer(uid)
     );
   }
 

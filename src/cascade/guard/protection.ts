@@ -77,10 +77,10 @@ export class Protections {
   #isCopied(uid: string): boolean {
     const { graph } = this.#snapshot;
     const id = graph.find(uid);
-    if (id < 0 || graph.kindOf(graph.kindAt(id)).kind !== 'ReplicaSet') return false;
+    if (id < 0 || graph.typeAt(id).kind !== 'ReplicaSet') return false;
     let copied = false;
     graph.forEachOwner(id, (owner) => {
-      if (graph.isObserved(owner) && graph.kindOf(graph.kindAt(owner)).kind === 'Deployment') copied = true;
+      if (graph.isObserved(owner) && graph.typeAt(owner).kind === 'Deployment') copied = true;
     });
     return copied;
   }

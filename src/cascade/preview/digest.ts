@@ -16,7 +16,7 @@ export interface DigestedObject {
   readonly outcome: Outcome;
 }
 
-/** One object's line of the digest. It begins with the uid, so that lines are in order when uids are. */
+/** One object's line of the digest. It begins with the uid, so sorted lines are sorted by uid. */
 export function digestLine({ uid, resourceVersion, references, finalizers, outcome }: DigestedObject): string {
   const owners = references.map(({ uid: owner, controller, blockOwnerDeletion }) => [
     owner,

@@ -156,14 +156,12 @@ function ownersOf(
   { trails }: SimulationResult,
 ): string[] {
   if (via === 'request') return [];
-  const owners: string[] = [];
+  const owners = new Set<string>();
   for (const { uid } of references) {
-    if (uid === ref.uid || !judged.has(uid)) continue;
-    // The text of the trail's, which all dependents share.
-    const owner = trails.find(uid)?.uid ?? uid;
-    if (!owners.includes(owner)) owners.push(owner);
+    // The text is the trail's, which all dependents share.
+    if (uid !== ref.uid && judged.has(uid)) owners.add(trails.find(uid)?.uid ?? uid);
   }
-  if (owners.length > 0) return owners;
+  if (owners.size > 0) return [...owners];
   if (via === 'volume' || via === 'node') return [...(trail?.waitsFor ?? [])];
   if (via === 'ownerReference') return [];
   // The namespace or definition that waits for it.

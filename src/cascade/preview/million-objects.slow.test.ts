@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { indentedJson } from '../../base/json/indented-json.ts';
+import { indentedJson } from '../../base/json/json-pieces.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import { applied } from '../../collector/graph/apply.ts';
 import { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';

@@ -29,6 +29,11 @@ export interface DeletionRequest {
   readonly policy?: string;
 }
 
+interface Deletion {
+  readonly body: KubeObject;
+  readonly request: DeletionRequest | undefined;
+}
+
 /** A fact of a deletion that the recorder does not have: a watch shows neither the user nor the policy. */
 const NOT_KNOWN = '(not known)';
 
@@ -49,9 +54,8 @@ const MOST_KEPT = 50_000;
  */
 export class DeletionRecorder {
   readonly #options: DeletionRecorderOptions;
-  #batch = new Map<string, KubeObject>();
-  /** By uid, until the object is recorded or lost. */
-  readonly #requests = new Map<string, DeletionRequest>();
+  /** The deletions that wait, by uid. */
+  #batch = new Map<string, Deletion>();
   #begun = 0;
   #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -69,10 +73,9 @@ export class DeletionRecorder {
   deleted(body: KubeObject, request?: DeletionRequest): void {
     const uid = body.metadata?.uid;
     if (uid === undefined || this.#options.ignores?.(body) === true) return;
-    if (request !== undefined) this.#requests.set(uid, request);
     const now = this.#options.clock.monotonic();
     if (this.#batch.size === 0) this.#begun = now;
-    this.#batch.set(uid, body);
+    this.#batch.set(uid, { body, request });
     if (this.#state === 'failing') return;
     this.#timer?.cancel();
     if (this.#batch.size >= MOST_OBJECTS) return this.#flush();
@@ -90,45 +93,31 @@ export class DeletionRecorder {
   }
 
   #flush(): void {
-    const bodies = [...this.#batch.values()];
-    if (bodies.length === 0) return;
+    const batch = this.#batch;
+    if (batch.size === 0) return;
     this.#batch = new Map();
     if (this.#state === 'failing') this.#state = 'writes';
-    this.#writing = this.#writing.then(() => this.#write(bodies));
+    this.#writing = this.#writing.then(() => this.#write(batch));
   }
 
-  async #write(bodies: readonly KubeObject[]): Promise<void> {
+  async #write(batch: ReadonlyMap<string, Deletion>): Promise<void> {
     const { writer, context, onRecorded, onFailure } = this.#options;
+    const bodies = [...batch.values()].map(({ body }) => body);
     const roots = rootsOf(bodies).map((body) => this.#referenceTo(body));
+    const request = combined(roots.map(({ uid }) => batch.get(uid)?.request));
     try {
-      const id = await writer.write({ ...this.#requestOf(roots), context, roots }, bodies);
-      this.#forget(bodies);
+      const id = await writer.write({ ...request, context, roots }, bodies);
       onRecorded?.(id, bodies);
     } catch (error) {
-      const fate = this.#keep(bodies);
-      if (fate === 'lost') this.#forget(bodies);
+      const fate = this.#keep(batch);
       onFailure?.(asError(error), bodies, fate);
     }
   }
 
-  /** The user and policy of the deletion of the roots; several users are all named. */
-  #requestOf(roots: readonly ObjectReference[]): Required<DeletionRequest> {
-    const requests = roots.map(({ uid }) => this.#requests.get(uid));
-    const requesters = new Set(requests.map((request) => request?.requester ?? NOT_KNOWN));
-    const policies = new Set(requests.map((request) => request?.policy ?? NOT_KNOWN));
-    // Users that are known come first, because readers take a text that begins with a bracket for none.
-    const named = [...requesters].toSorted((a, b) => Number(a === NOT_KNOWN) - Number(b === NOT_KNOWN));
-    return { requester: named.join(', ') || NOT_KNOWN, policy: policies.size === 1 ? [...policies][0]! : 'mixed' };
-  }
-
-  #forget(bodies: readonly KubeObject[]): void {
-    for (const { metadata } of bodies) this.#requests.delete(metadata?.uid ?? '');
-  }
-
   /** Puts objects back in front of later ones, for the next try. */
-  #keep(bodies: readonly KubeObject[]): 'kept' | 'lost' {
-    if (this.#state === 'closing' || bodies.length + this.#batch.size > MOST_KEPT) return 'lost';
-    this.#batch = new Map([...bodies.map((body) => [body.metadata!.uid!, body] as const), ...this.#batch]);
+  #keep(batch: ReadonlyMap<string, Deletion>): 'kept' | 'lost' {
+    if (this.#state === 'closing' || batch.size + this.#batch.size > MOST_KEPT) return 'lost';
+    this.#batch = new Map([...batch, ...this.#batch]);
     this.#state = 'failing';
     this.#timer?.cancel();
     this.#timer = this.#options.clock.setTimer(RETRY_MS, () => this.#flush());
@@ -140,6 +129,15 @@ export class DeletionRecorder {
     const resource = this.#options.resourceOf(apiVersion, kind);
     return { apiVersion, kind, resource, ...(namespace === undefined ? {} : { namespace }), name, uid };
   }
+}
+
+/** The user and policy of several deletions; all users are named. */
+function combined(requests: readonly (DeletionRequest | undefined)[]): Required<DeletionRequest> {
+  const requesters = new Set(requests.map((request) => request?.requester ?? NOT_KNOWN));
+  const policies = new Set(requests.map((request) => request?.policy ?? NOT_KNOWN));
+  // Users that are known come first, because readers take a text that begins with a bracket for none.
+  const named = [...requesters].toSorted((a, b) => Number(a === NOT_KNOWN) - Number(b === NOT_KNOWN));
+  return { requester: named.join(', ') || NOT_KNOWN, policy: policies.size === 1 ? [...policies][0]! : 'mixed' };
 }
 
 /** Objects whose deletion none of the others explains: their owner, namespace and definition are not among these. */

@@ -4,7 +4,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type BodyNeed, bodyNeedKey, type BodyNeeds } from './body-need.ts';
 import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { type Trails } from './trail.ts';
+import type { Trails } from './trail.ts';
 
 const CLAIMS: BodyNeed = { resource: 'persistentvolumeclaims' };
 const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };

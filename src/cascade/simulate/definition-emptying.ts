@@ -5,7 +5,7 @@ import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { type Trails } from './trail.ts';
+import type { Trails } from './trail.ts';
 
 interface Emptying {
   readonly resource: DiscoveredResource | undefined;
@@ -107,7 +107,7 @@ function objectsOf({ graph, catalogue }: Snapshot, resource: DiscoveredResource)
   const found: string[] = [];
   graph.forEachNode((id) => {
     if (!graph.isObserved(id) || graph.resourceAt(id) !== plural) return;
-    if (graph.kindOf(graph.kindAt(id)).apiVersion === apiVersion) found.push(graph.uidAt(id));
+    if (graph.typeAt(id).apiVersion === apiVersion) found.push(graph.uidAt(id));
   });
   return found;
 }

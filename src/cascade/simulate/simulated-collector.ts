@@ -19,7 +19,7 @@ import type { Reason } from '../../collector/types/reasons.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type Key, keyOf, KeyQueue, parseKey } from './key-queue.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { type Trail, type Trails, waitsNoMore } from './trail.ts';
+import type { Trail, Trails } from './trail.ts';
 
 /** Maximum number of reads in one round: one for the object and one for each owner, unless coordinates change. */
 const MAX_QUESTIONS = 10;
@@ -292,7 +292,7 @@ export class SimulatedCollector {
   #unblocked(uid: string, owners: readonly string[]): void {
     for (const owner of owners) {
       const trail = this.#trails.find(owner);
-      if (trail !== undefined) waitsNoMore(trail, uid);
+      if (trail !== undefined) this.#trails.waitsNoMore(trail, uid);
     }
   }
 

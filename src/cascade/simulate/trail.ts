@@ -46,14 +46,6 @@ export interface Trail {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Takes an object out of those that it waits for. */
-export function waitsNoMore(trail: Trail, other: string): void {
-  const { waitsFor } = trail;
-  if (!waitsFor.has(other)) return;
-  if (waitsFor.size === 1) trail.waitsFor = NONE;
-  else (waitsFor as Set<string>).delete(other);
-}
-
 /** All trails of a simulation, created on first use. */
 export class Trails {
   readonly #trails = new Map<string, Trail>();
@@ -91,6 +83,14 @@ export class Trails {
     if (members.size === 0) trail[set] = this.#setOf(member);
     else if (members.size === 1) trail[set] = new Set([...members, member]);
     else (members as Set<string>).add(member);
+  }
+
+  /** Takes an object out of those that another waits for. */
+  waitsNoMore(trail: Trail, other: string): void {
+    const { waitsFor } = trail;
+    if (!waitsFor.has(other)) return;
+    if (waitsFor.size === 1) trail.waitsFor = NONE;
+    else (waitsFor as Set<string>).delete(other);
   }
 
   #setOf(member: string): ReadonlySet<string> {

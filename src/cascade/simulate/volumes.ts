@@ -11,7 +11,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { type BodyNeed, bodyNeedKey, type BodyNeeds } from './body-need.ts';
 import { isOfKind, type SimulatedController } from './simulated-controller.ts';
 import type { SimulatedServer } from './simulated-server.ts';
-import { type Trails } from './trail.ts';
+import type { Trails } from './trail.ts';
 
 const VOLUMES: BodyNeed = { resource: 'persistentvolumes' };
 

@@ -2,6 +2,7 @@ import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-ki
 import { RestMapper, type RestMapping } from '../../api/meta/rest-mapper.ts';
 import type { DiscoveredResource, DiscoveryResult } from '../../client/discovery/discovery.ts';
 import type { KindMapping } from '../../collector/decide/target.ts';
+import type { Graph, NodeId } from '../../collector/graph/graph.ts';
 import type { MonitoredResource } from '../../collector/types/event.ts';
 
 /** Events occur in thousands, own nothing, and expire by themselves, so no cascade counts them (COL-203). */
@@ -44,6 +45,12 @@ export class ResourceCatalogue {
   /** The deletable resource for this apiVersion and plural. */
   at(apiVersion: string, resource: string): DiscoveredResource | undefined {
     return this.#byPlace.get(apiVersion)?.get(resource);
+  }
+
+  /** The deletable resource in which an object of a graph was listed; undefined if it is known from references only. */
+  ofNode(graph: Pick<Graph, 'resourceAt' | 'typeAt'>, id: NodeId): DiscoveredResource | undefined {
+    const plural = graph.resourceAt(id);
+    return plural === undefined ? undefined : this.at(graph.typeAt(id).apiVersion, plural);
   }
 
   /** The deletable resource of a group and plural, in any version. */

@@ -78,10 +78,7 @@ export class Snapshot {
 
   /** The resource in which an observed node was listed. */
   resourceOf(id: NodeId): DiscoveredResource | undefined {
-    const plural = this.graph.resourceAt(id);
-    if (plural === undefined) return undefined;
-    const { apiVersion } = this.graph.kindOf(this.graph.kindAt(id));
-    return this.catalogue.at(apiVersion, plural);
+    return this.catalogue.ofNode(this.graph, id);
   }
 
   /** The reference of an observed node for documents. */
@@ -172,7 +169,7 @@ export class Snapshot {
     let found: NodeId | undefined;
     graph.forEachNode((id) => {
       if (found !== undefined || !graph.isObserved(id) || graph.resourceAt(id) !== resource.resource) return;
-      if (graph.kindOf(graph.kindAt(id)).apiVersion !== apiVersion || graph.namespaceAt(id) !== namespace) return;
+      if (graph.typeAt(id).apiVersion !== apiVersion || graph.namespaceAt(id) !== namespace) return;
       if (graph.nameAt(id) === name) found = id;
     });
     return found;

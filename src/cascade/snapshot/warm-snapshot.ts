@@ -53,8 +53,7 @@ function extraordinary(graph: OwnershipGraph, catalogue: ResourceCatalogue): Map
   graph.forEachNode((id) => {
     if (graph.isObserved(id) && !graph.isPlain(id)) found.push(id);
   });
-  const resourceOf = (id: NodeId): DiscoveredResource | undefined =>
-    catalogue.at(graph.kindOf(graph.kindAt(id)).apiVersion, graph.resourceAt(id) ?? '');
+  const resourceOf = (id: NodeId): DiscoveredResource | undefined => catalogue.ofNode(graph, id);
   const known = found.filter((id) => resourceOf(id) !== undefined);
   const byName = grouped(known, (id) => {
     const resource = resourceOf(id)!;

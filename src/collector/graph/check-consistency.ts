@@ -93,7 +93,7 @@ export function compareWithList(
     if (difference !== undefined) found.push({ uid: object.uid, difference });
   }
   graph.forEachNode((id) => {
-    const { apiVersion, kind } = graph.kindOf(graph.kindAt(id));
+    const { apiVersion, kind } = graph.typeAt(id);
     if (apiVersion !== resource.apiVersion || kind !== resource.kind) return;
     if (graph.resourceAt(id) !== resource.resource) return;
     const uid = graph.uidAt(id);

@@ -94,6 +94,8 @@ export interface Graph {
   /** A small integer that is equal for two nodes exactly if they have the same apiVersion and kind. */
   kindAt(id: NodeId): number;
   kindOf(kind: number): { readonly apiVersion: string; readonly kind: string };
+  /** The apiVersion and kind of a node. Cheaper than the identity. */
+  typeAt(id: NodeId): { readonly apiVersion: string; readonly kind: string };
   /**
    * The plural of the resource whose monitor showed the node last: it names the object's path, whatever other resources of its kind are
    * served. Undefined for virtual nodes.

@@ -204,6 +204,10 @@ export class OwnershipGraph implements Graph {
     return this.nodes.kinds.words(kind);
   }
 
+  typeAt(id: NodeId): { readonly apiVersion: string; readonly kind: string } {
+    return this.kindOf(this.kindAt(id));
+  }
+
   resourceAt(id: NodeId): string | undefined {
     if (!this.isObserved(id)) return undefined;
     const { table } = this.nodes;
