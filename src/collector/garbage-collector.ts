@@ -63,8 +63,8 @@ export class GarbageCollector implements Service {
   }
 
   /**
-   * True if nothing is queued, delayed or being worked on, and every monitor is synced and needs no other watch. Events that the server has not sent yet are
-   * unknown.
+   * True if nothing is queued, delayed or being worked on, and every monitor is synced and needs no other watch. Events that the server has
+   * not sent yet are unknown.
    */
   get atRest(): boolean {
     const { lists, reopened, queues } = this.#parts;

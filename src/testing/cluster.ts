@@ -77,7 +77,7 @@ export interface ClusterOptions {
   readonly controllers?: readonly ControllerName[] | undefined;
   /** Simulates nodes, and the work of scheduler and kubelet on pods; no container runs. Nothing is simulated unless given. */
   readonly simulate?: SimulationSettings;
-  /** `strict`: controllers do what those of kube-controller-manager do also where kubegc does better. `improved` unless given. */
+  /** `strict`: controllers behave like those of kube-controller-manager even where kubegc does better. `improved` unless given. */
   readonly compat?: 'improved' | 'strict' | undefined;
   /** Also serves HTTPS on a free port of 127.0.0.1, for {@link TestCluster.kubeconfig}. */
   readonly listen?: boolean | undefined;
@@ -540,12 +540,13 @@ async function until(
   throw new Error(`the cluster did not start within ${START.withinMs} ms of its clock: ${otherwise}\n${last}`);
 }
 
-/** Throws a TypeError that names the invalid setting. */
+/** Throws a TypeError that names the invalid value. */
 function checkCompatibility(compat: unknown): void {
   if (compat === undefined || compat === 'improved' || compat === 'strict') return;
   throw new TypeError(`compat is 'improved' or 'strict', not ${inspect(compat)}`);
 }
 
+/** Throws a TypeError that names the invalid setting. */
 function checkSimulation(settings: SimulationSettings | undefined): void {
   if (settings === undefined) return;
   checkKeys('simulate', settings, ['pods', 'nodes']);

@@ -1,5 +1,5 @@
 import { stringifyYaml } from '../../api/codec/yaml/yaml.ts';
-import { indentedJson } from '../../base/json/indented-json.ts';
+import { indentedJson } from '../../base/json/json-pieces.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import type { GraphDocument } from '../../cascade/documents/graph-document.ts';

@@ -7,7 +7,7 @@ const MOST_REMEMBERED = 50_000;
 
 /**
  * Remembers the sender of each DELETE, for the records of `kubegc up --record` (CAS-060): a watch does not show the user. It refuses
- * nothing, and is the last plug-in, so that it sees only requests that all others admitted. The first request for an object counts.
+ * nothing, and is the last plug-in, so that it sees only requests that all others admitted.
  */
 export class DeletionRequests implements AdmissionPlugin {
   readonly name = 'KubegcDeletionRequests';

@@ -98,7 +98,7 @@ export function lifecycleSettingsOf(flags: LifecycleFlags): LifecycleSettings {
   };
 }
 
-/** Flags of what Kubernetes does not have, and a strict kubegc neither. */
+/** Flags for what kube-controller-manager cannot do. `--compat strict` refuses them. */
 const ADDITIONS: readonly (readonly [flag: string, isGiven: (flags: LifecycleFlags) => boolean])[] = [
   ['--pod-gc-max-terminated-per-namespace', ({ podGcMaxTerminatedPerNamespace: given }) => given !== undefined],
   ['--pod-gc-terminated-ttl', ({ podGcTerminatedTtl: given }) => given !== undefined],

@@ -15,7 +15,7 @@ export const lifecycleOptions: readonly LifecycleOption[] = [
     key: 'compat',
     flags: '--compat <MODE>',
     description:
-      'improved, or strict: controllers do what those of kube-controller-manager do also where kubegc does better',
+      'improved, or strict: controllers behave like those of kube-controller-manager even where kubegc does better',
     choices: ['improved', 'strict'],
     default: 'improved',
   },

@@ -163,7 +163,7 @@ function versionToName(
   const { graph, versionFor } = source;
   const resource = graph.resourceAt(dependent);
   if (resource === undefined || version === undefined) return undefined;
-  return versionFor?.(owner, { apiVersion: graph.kindOf(graph.kindAt(dependent)).apiVersion, resource, version });
+  return versionFor?.(owner, { apiVersion: graph.typeAt(dependent).apiVersion, resource, version });
 }
 
 type Kind = Pick<Coordinates, 'apiVersion' | 'kind'>;

@@ -50,7 +50,7 @@ export class MonitorSink implements ReflectorSink {
   /** True from a failure until `recovered` is sent. */
   #failing = false;
   #silent = false;
-  /** Since when an answer may come from a server that is no longer the present one; undefined if it does not (monotonic, ms). */
+  /** When the server was away, as long as the watch may still be open at an older server (monotonic, ms). Undefined: it is not. */
   #suspectedSince: number | undefined;
   #enumerating = false;
   /** The newest version of an enumeration, a bookmark or an event; NaN before the first, and for versions that are no plain number. */

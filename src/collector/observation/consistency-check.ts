@@ -249,7 +249,7 @@ export class ConsistencyCheck {
     const id = graph.find(uid);
     const shownAs = id < 0 ? undefined : graph.resourceAt(id);
     if (shownAs === undefined) return false;
-    const shown = { ...graph.kindOf(graph.kindAt(id)), resource: shownAs };
+    const shown = { ...graph.typeAt(id), resource: shownAs };
     const same = shown.apiVersion === resource.apiVersion && shown.kind === resource.kind;
     return !(same && shownAs === resource.resource) && monitors.shows(shown);
   }

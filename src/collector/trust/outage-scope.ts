@@ -42,7 +42,7 @@ export function concernsOneKind(error: Error, apiVersion: string): boolean {
   return error instanceof StatusError && !isServedByKubeApiserver(apiVersion);
 }
 
-/** `away`: nobody listened at the server's address. `broken`: a request got no answer, or that of a proxy; so it is if one kind fails. */
+/** `away`: nobody listened at the server's address. `broken`: no answer, or a proxy's page. A kind that fails by itself looks the same. */
 export type Breakage = 'away' | 'broken';
 
 /**

@@ -9,7 +9,7 @@ import type { SimulationMode } from '../simulator/pod-reconcile.ts';
 
 /** The settings of the controllers that start on demand. A missing setting has kube-controller-manager's default. */
 export interface LifecycleSettings {
-  /** `strict`: as in kube-controller-manager also where kubegc does better; `improved` by default. */
+  /** `strict`: as in kube-controller-manager, even where kubegc does better. `improved` by default. */
   readonly compat?: Compatibility;
   /** Names of controllers that decide and report their deletions, but write nothing. */
   readonly dryRun?: ReadonlySet<string>;

@@ -273,7 +273,7 @@ export class ImageManager {
     }
   }
 
-  /** `silent`: the runtime did not answer who uses these images. */
+  /** `silent`: the runtime did not answer when asked who uses these images. */
   async #removeBatch(removals: readonly Removal[]): Promise<{
     readonly settled: ReadonlyMap<Removal, RemovalOutcome>;
     readonly silent: boolean;
