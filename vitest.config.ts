@@ -21,6 +21,16 @@ const pure = [
 const rooms = ['src/**/*.test.ts'];
 /** These replace a module, or look at the process as a whole. */
 const alone = ['src/cli/**'];
+/** Slow files that hold much memory, or measure the process: each has a thread to itself. */
+const large = [
+  'src/cascade/preview/million-objects.slow.test.ts',
+  'src/cascade/undo/undo.slow.test.ts',
+  'test/cascade/preview-truth.slow.test.ts',
+  'src/collector/monitors/come-and-go.slow.test.ts',
+  'test/apiserver/hostile-requests.slow.test.ts',
+  'test/collector/large-cascade.slow.test.ts',
+  'test/collector/simulation/*.slow.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -55,7 +65,17 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'slow', include: [`{src,test}/${slow}`], exclude: [...configDefaults.exclude, ...programs] },
+        // Files that share a process: reading the modules anew for each of them would take two minutes of the processor.
+        test: {
+          name: 'slow',
+          include: [`{src,test}/${slow}`],
+          exclude: [...configDefaults.exclude, ...programs, ...large],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'large', include: large },
       },
     ],
   },

@@ -473,7 +473,8 @@ describe('why a terminating object does not go', () => {
       metadata: { name: 'data', namespace: 'default' },
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: size }, volumeName: 'pv', storageClassName: '' },
     });
-    await client.updateStatus({ ...(await client.get(volume)), status: { phase: 'Bound' } });
+    // Without a version: the controller of volumes writes the same object meanwhile.
+    await client.patchStatus(volume, { status: { phase: 'Bound' } });
     const pod: KubeObject = {
       apiVersion: 'v1',
       kind: 'Pod',
