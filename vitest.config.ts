@@ -5,7 +5,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const programs = ['test/compat/**', 'test/crash/**'];
 const slow = '**/*.slow.test.ts';
 
-/** Rooms without I/O, timers and state: their files share one process and read each module once. */
+/** Rooms without I/O, timers and state. */
 const pure = [
   'src/base',
   'src/api',
@@ -17,10 +17,6 @@ const pure = [
   'src/collector/decide',
 ].map((room) => `${room}/**/*.test.ts`);
 
-/** Files that share a process too, of rooms that hold no state of a module. */
-const rooms = ['src/**/*.test.ts'];
-/** These replace a module, or look at the process as a whole. */
-const alone = ['src/cli/**'];
 /** Slow files that hold much memory, or measure the process: each has a thread to itself. */
 const large = [
   'src/cascade/preview/million-objects.slow.test.ts',
@@ -37,6 +33,8 @@ export default defineConfig({
     setupFiles: ['test/property-seed.ts'],
     pool: 'threads',
     maxWorkers: 2,
+    // Files share a process: to read the modules anew for each of them would take minutes of the processor.
+    isolate: false,
     // They only end what hangs: a machine with much else to do takes several times as long as usual.
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -44,38 +42,35 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'pure', include: pure, exclude: [...configDefaults.exclude, slow], isolate: false },
+        test: { name: 'pure', include: pure, exclude: [...configDefaults.exclude, slow] },
       },
       {
         extends: true,
         test: {
           name: 'rooms',
-          include: rooms,
-          exclude: [...configDefaults.exclude, ...pure, ...alone, slow],
-          isolate: false,
+          include: ['src/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...pure, slow],
         },
       },
       {
         extends: true,
         test: {
           name: 'quick',
-          include: [...alone.map((each) => each.replace(/\/\*\*$/, '/**/*.test.ts')), 'test/**/*.test.ts'],
+          include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...programs, slow],
         },
       },
       {
         extends: true,
-        // Files that share a process: reading the modules anew for each of them would take two minutes of the processor.
         test: {
           name: 'slow',
           include: [`{src,test}/${slow}`],
           exclude: [...configDefaults.exclude, ...programs, ...large],
-          isolate: false,
         },
       },
       {
         extends: true,
-        test: { name: 'large', include: large },
+        test: { name: 'large', include: large, isolate: true },
       },
     ],
   },
