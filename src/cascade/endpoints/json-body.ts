@@ -1,5 +1,6 @@
 import { stringifyExactJson } from '../../base/json/exact-json.ts';
-import { hasLongList, jsonPieces } from '../../base/json/json-pieces.ts';
+import { hasLongList } from '../../base/json/document-parts.ts';
+import { jsonPieces } from '../../base/json/json-pieces.ts';
 
 /** Bytes of one chunk, unless a single text is longer. */
 const CHUNK = 256 * 1024;
