@@ -30,9 +30,10 @@ export function* documentParts(document: object): Generator<DocumentPart> {
   }
 }
 
-/** True if a member is written in several parts. */
-export function hasLongList(document: object): boolean {
-  return Object.values(document).some(isLong);
+/** True for a document with a long list among its members, or among those of a member: such a member is a document of its own. */
+export function isLongDocument(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).some((member) => isLong(member) || isLongDocument(member));
 }
 
 function isLong(value: unknown): value is readonly unknown[] {

@@ -1,4 +1,4 @@
-import { documentParts } from './document-parts.ts';
+import { documentParts, isLongDocument } from './document-parts.ts';
 import { stringifyExactJson } from './exact-json.ts';
 
 /**
@@ -15,6 +15,10 @@ export function* jsonPieces(document: object, indent = 0): Generator<string> {
   for (const { key, value, isFirst, isLast } of documentParts(document)) {
     if (isFirst) yield `${before}${line}${JSON.stringify(key)}:${indent === 0 ? '' : ' '}`;
     before = ',';
+    if (isLongDocument(value)) {
+      for (const piece of jsonPieces(value, indent)) yield deeper(piece);
+      continue;
+    }
     const text = stringifyExactJson(value, indent);
     if (isFirst && isLast) {
       yield deeper(text);

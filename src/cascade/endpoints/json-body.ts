@@ -1,5 +1,5 @@
 import { stringifyExactJson } from '../../base/json/exact-json.ts';
-import { hasLongList } from '../../base/json/document-parts.ts';
+import { isLongDocument } from '../../base/json/document-parts.ts';
 import { jsonPieces } from '../../base/json/json-pieces.ts';
 
 /** Bytes of one chunk, unless a single text is longer. */
@@ -9,7 +9,7 @@ const MOST_BYTES = 3;
 
 /** A document as JSON. Long lists in it are written piece by piece, because the whole may be longer than a string may be. */
 export function jsonBody(document: object): Uint8Array | AsyncIterable<Uint8Array> {
-  return hasLongList(document) ? chunks(document) : Buffer.from(stringifyExactJson(document));
+  return isLongDocument(document) ? chunks(document) : Buffer.from(stringifyExactJson(document));
 }
 
 async function* chunks(document: object): AsyncGenerator<Uint8Array> {

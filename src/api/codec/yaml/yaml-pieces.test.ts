@@ -14,6 +14,7 @@ describe('YAML in pieces', () => {
       nothing: null,
       few: [1, 'a\nb'],
       edges: nodes,
+      plan: { summary: { nodes, empty: [] }, few: ['a\n\nb'] },
       'a b': 1,
     };
     expect([...yamlPieces(document)].join('')).toBe(stringifyYaml(document));
