@@ -92,7 +92,8 @@ export class NameSlab {
 
   clone(): NameSlab {
     const copy = new NameSlab();
-    for (const chunk of this.#chunks) copy.#adopt(chunk.slice());
+    // `slice` of a Buffer would share the bytes.
+    for (const chunk of this.#chunks) copy.#adopt(new Uint8Array(chunk));
     copy.#free = this.#free.slice();
     copy.#used = this.#used;
     copy.#freeUnits = this.#freeUnits;
