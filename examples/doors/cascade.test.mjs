@@ -9,6 +9,7 @@ import {
   deletePlanned,
   explainObject,
   graph,
+  guardVerdict,
   lint,
   lintManifests,
   openRecords,
@@ -88,4 +89,33 @@ test('manifests are checked without a cluster, with the rights that blockOwnerDe
     ['uidInManifest', 'blockOwnerDeletionRight'],
   );
   assert.match(findings[1].fix, /resources: \["deployments\/finalizers"\]/);
+});
+
+test('a guard is asked about a write before it is sent, from objects that the program has', () => {
+  const user = { username: 'ann', groups: ['system:authenticated'] };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'u1' } };
+  const annotations = { 'kubegc.io/protect': 'holds open orders' };
+  const orders = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'orders', namespace: 'shop', uid: 'u2' } };
+  const deletion = {
+    operation: 'DELETE',
+    group: '',
+    version: 'v1',
+    resource: 'namespaces',
+    subresource: '',
+    namespace: 'shop',
+    name: 'shop',
+    user,
+    dryRun: false,
+    oldObject: namespace,
+  };
+  const now = Date.now();
+  assert.equal(guardVerdict(deletion, {}, { objects: [namespace, orders], now }).allowed, true);
+
+  const kept = { ...orders, metadata: { ...orders.metadata, annotations } };
+  const refused = guardVerdict(deletion, {}, { objects: [namespace, kept], now });
+  assert.deepEqual([refused.allowed, refused.reason], [false, 'reachesProtected']);
+  assert.match(refused.message, /DETAIL: configmaps shop\/orders: holds open orders/);
+
+  const budgets = [{ perDelete: 1 }];
+  assert.equal(guardVerdict(deletion, { budgets }, { objects: [namespace, orders], now }).reason, 'exceedsBudget');
 });

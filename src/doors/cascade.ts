@@ -327,6 +327,12 @@ const nameOf = ({ namespace, name }: NamedObject): string => (namespace === unde
 
 const plural = ({ group, resource }: DiscoveredResource): string => (group === '' ? resource : `${resource}.${group}`);
 
+export { guardVerdict } from '../cascade/guard/guard-verdict.ts';
+export type { DeletedCounts, GuardAnswer, GuardPolicy, GuardSituation } from '../cascade/guard/guard-verdict.ts';
+export type { GuardBudget } from '../cascade/guard/budget.ts';
+export type { GuardReason } from '../cascade/guard/judge.ts';
+export type { GuardRequest } from '../cascade/guard/guard-request.ts';
+export type { ServedKind } from '../cascade/snapshot/snapshot-of-objects.ts';
 export { lintManifests } from '../cascade/lint/lint-manifests.ts';
 export type { ManifestKind, ManifestOptions } from '../cascade/lint/lint-manifests.ts';
 export type { KubeObject } from '../api/meta/object-meta.ts';

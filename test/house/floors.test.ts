@@ -116,7 +116,6 @@ const smallFiles = {
     'apiserver/admission/cel/lazy-match-conditions.ts',
     // Their importers are in other rooms.
     'cascade/delete/plan-difference.ts',
-    'cascade/report/plan-drawing.ts',
     // A pure decision beside the actor that it decides for.
     'lifecycle/simulator/node-fit.ts',
   ],

@@ -84,6 +84,9 @@ export class Tester {
           'src/apiserver/test/emulated-version.test.ts',
           'src/base/time/steps.test.ts',
           'src/cli/envtest/envtest-apiserver.test.ts',
+          // Those of the recorder, and of the requests that it names.
+          'src/cascade/record/deletion-recorder.test.ts',
+          'src/cli/cluster/deletion-requests.test.ts',
         ],
         // Measures the memory of its process, which is here that of all tests.
         exclude: ['src/collector/monitors/come-and-go.slow.test.ts'],

@@ -8,7 +8,15 @@ describe('JSON in pieces', () => {
       const list = Array.from({ length }, (_, n) =>
         n % 7 === 0 ? `line\n${n}` : { name: `é${n}`, of: [n, []], none: {} },
       );
-      const document = { kind: 'Graph', absent: undefined, nothing: null, nodes: list, few: [1, 'a\nb'], edges: list };
+      const document = {
+        kind: 'Graph',
+        absent: undefined,
+        nothing: null,
+        nodes: list,
+        few: [1, 'a\nb'],
+        edges: list,
+        plan: { summary: { list, empty: [] }, few: ['a\nb'] },
+      };
       expect([...indentedJson(document)].join('')).toBe(`${JSON.stringify(document, undefined, 2)}\n`);
     },
   );

@@ -32,9 +32,8 @@ export class Dies {
   needsSimulation(uid: string, id = this.#snapshot.graph.find(uid)): boolean {
     const { graph } = this.#snapshot;
     if (id < 0) return false;
-    return (
-      this.#dominators.isOnCycle(id) || IMPLIED.has(graph.typeAt(id).kind) || this.#snapshot.hasOrphanFinalizer(uid)
-    );
+    if (this.#dominators.isOnCycle(id) || IMPLIED.has(graph.typeAt(id).kind)) return true;
+    return !graph.isPlain(id) && this.#snapshot.hasOrphanFinalizer(uid);
   }
 
   of(uid: string, id = this.#snapshot.graph.find(uid)): number {

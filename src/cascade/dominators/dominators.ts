@@ -56,7 +56,7 @@ function ownersOf(snapshot: Snapshot): {
   const targets = new Uint32Array(graph.counts.references);
   const heldForEver = new Uint8Array(size);
   const observed = new Uint8Array(size);
-  const holders = new ReferenceAnswers((namespace, reference) => holderOf(snapshot, namespace, reference));
+  const holders = new ReferenceAnswers(graph, (namespace, reference) => holderOf(snapshot, namespace, reference));
   let end = 0;
   graph.forEachNode((id) => {
     if (graph.isObserved(id)) observed[id] = 1;
@@ -64,11 +64,12 @@ function ownersOf(snapshot: Snapshot): {
   for (let id = 0; id < size; id++) {
     starts[id] = end;
     if (observed[id] === 0) continue;
-    for (const reference of graph.ownerReferencesAt(id)) {
-      const holder = holders.of(graph.namespaceAt(id), reference);
+    const namespace = graph.namespaceAt(id);
+    graph.forEachReference(id, (reference, owner) => {
+      const holder = holders.of(namespace, reference, owner);
       if (holder.holds === 'ever') heldForEver[id] = 1;
       if (holder.holds === 'object') targets[end++] = holder.id;
-    }
+    });
   }
   starts[size] = end;
   return { owners: { starts, targets: targets.subarray(0, end) }, heldForEver, observed };

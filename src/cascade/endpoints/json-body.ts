@@ -1,24 +1,29 @@
 import { stringifyExactJson } from '../../base/json/exact-json.ts';
-import { hasLongList, jsonPieces } from '../../base/json/json-pieces.ts';
+import { isLongDocument } from '../../base/json/document-parts.ts';
+import { jsonPieces } from '../../base/json/json-pieces.ts';
 
-/** Minimum bytes of one chunk; a smaller document is one body. */
+/** Bytes of one chunk, unless a single text is longer. */
 const CHUNK = 256 * 1024;
+/** Bytes of a UTF-16 code unit in UTF-8. */
+const MOST_BYTES = 3;
 
 /** A document as JSON. Long lists in it are written piece by piece, because the whole may be longer than a string may be. */
 export function jsonBody(document: object): Uint8Array | AsyncIterable<Uint8Array> {
-  return hasLongList(document) ? chunks(document) : Buffer.from(stringifyExactJson(document));
+  return isLongDocument(document) ? chunks(document) : Buffer.from(stringifyExactJson(document));
 }
 
 async function* chunks(document: object): AsyncGenerator<Uint8Array> {
-  let texts: string[] = [];
+  let chunk = Buffer.allocUnsafeSlow(CHUNK);
   let length = 0;
   for (const text of jsonPieces(document)) {
-    texts.push(text);
-    length += text.length;
-    if (length < CHUNK) continue;
-    yield Buffer.from(texts.join(''));
-    texts = [];
-    length = 0;
+    // Texts are encoded one by one: a joined one would be a large string that lives for a moment.
+    const most = text.length * MOST_BYTES;
+    if (length + most > chunk.length) {
+      if (length > 0) yield chunk.subarray(0, length);
+      chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK, most));
+      length = 0;
+    }
+    length += chunk.write(text, length);
   }
-  yield Buffer.from(texts.join(''));
+  yield chunk.subarray(0, length);
 }

@@ -7,7 +7,9 @@ import { resourceName } from '../snapshot/resource-catalogue.ts';
  * applies to everybody.
  */
 export interface GuardBudget {
+  /** Names of users. */
   readonly users?: readonly string[];
+  /** Names of groups. */
   readonly groups?: readonly string[];
   /** Objects of one request. */
   readonly perDelete?: number;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
+import { planDrawing } from '../report/plan-drawing.ts';
 import { planNames, planText } from '../report/plan-text.ts';
 import { PLAIN } from '../report/style.ts';
 import { NOW, snapshotOf, uidOf } from '../snapshot/snapshot.fixture.ts';
@@ -159,6 +160,67 @@ describe('a plan', () => {
     expect(lines.find((line) => line.startsWith('DATA'))).toMatch(/secret\/tls {2}its data are lost$/);
     expect(text.endsWith('Run it:    kubectl cascade delete deployment/web\n')).toBe(true);
     expect(planNames(made).split('\n')[0]).toBe('deployment.apps/web');
+  });
+});
+
+describe('the reason of an object that is deleted after one that waits', () => {
+  const finalizers = ['example.com/hold'];
+  const why = (name: string, objects: readonly KubeObject[], policy: 'Background' | 'Foreground' = 'Background') => {
+    const roots = [{ uid: uidOf(name), policy }];
+    const made = planCascade(snapshotOf(objects), { roots, assumeFinalizers: 'removed' }).plan;
+    const text = planText(made, { style: PLAIN, all: true, wide: false });
+    return /deleted +(requested.*)$/m.exec(text)?.[1];
+  };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+  const held = (name: string, metadata: KubeObject['metadata'] = {}) =>
+    object('v1', 'ConfigMap', name, { finalizers, ...metadata });
+
+  it('names the object in a namespace, and counts the others', () => {
+    const objects = [namespace, object('v1', 'ConfigMap', 'free')];
+    expect(why('shop', objects)).toBe('requested');
+    expect(why('shop', [...objects, held('a')])).toBe('requested; waits for configmap/a');
+    expect(why('shop', [...objects, held('a'), held('b')])).toBe('requested; waits for configmap/a and 1 other');
+    expect(why('shop', [...objects, ...['a', 'b', 'c'].map((name) => held(name))])).toBe(
+      'requested; waits for configmap/a and 2 others',
+    );
+  });
+
+  it('names the dependent that a root waits for in the foreground, and none in the background', () => {
+    const objects = [
+      object('apps/v1', 'Deployment', 'web'),
+      held('a', { ownerReferences: [owner('Deployment', 'web')] }),
+    ];
+    expect(why('web', objects, 'Foreground')).toBe('requested; waits for configmap/a');
+    expect(why('web', objects)).toBe('requested');
+  });
+
+  it('names the object of a definition', () => {
+    const kind = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget', namespaced: true };
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'widgets.example.com' },
+      spec: { group: 'example.com', names: { plural: 'widgets' } },
+    };
+    const widget = object('example.com/v1', 'Widget', 'w', { finalizers });
+    const made = planCascade(
+      snapshotOf([definition, widget], {
+        kinds: [
+          {
+            ...kind,
+            singular: 'widget',
+            shortNames: [],
+            categories: [],
+            verbs: ['list', 'delete', 'get'],
+            subresources: [],
+          },
+        ],
+      }),
+      { roots: [{ uid: uidOf('widgets.example.com') }], assumeFinalizers: 'removed' },
+    ).plan;
+    const text = planText(made, { style: PLAIN, all: true, wide: false });
+    expect(text).toMatch(/deleted +requested; waits for widget\.example\.com\/w$/m);
+    expect(planDrawing(made).nodes[0]?.label).toMatch(/deleted: requested; waits for widget\.example\.com\/w$/);
   });
 });
 

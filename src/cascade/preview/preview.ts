@@ -1,19 +1,12 @@
 import { StatusError } from '../../api/status-error.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { CascadePlan } from '../documents/cascade-plan.ts';
-import { type BodyNeed, bodyNeedKey } from '../simulate/body-need.ts';
+import { type BodyNeed, bodyNeedKey, KIND_OF_NEED } from '../simulate/body-need.ts';
 import { simulate, type SimulationRequest } from '../simulate/simulation.ts';
 import { readBodies } from '../snapshot/read-bodies.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { makePlan } from './make-plan.ts';
 import { orderPlan } from './order-plan.ts';
-
-const KINDS: Readonly<Record<BodyNeed['resource'], string>> = {
-  pods: 'Pod',
-  persistentvolumeclaims: 'PersistentVolumeClaim',
-  persistentvolumes: 'PersistentVolume',
-  namespaces: 'Namespace',
-};
 
 /** Maximum rounds of reading and simulating, because one round may need more objects. */
 const MAX_ROUNDS = 6;
@@ -50,7 +43,7 @@ export async function readNeed(client: RestClient, snapshot: Snapshot, need: Bod
   const { resource, namespace, node } = need;
   const list = {
     resource,
-    kind: KINDS[resource],
+    kind: KIND_OF_NEED[resource],
     ...(namespace === undefined ? {} : { namespace }),
     ...(node === undefined ? {} : { fieldSelector: `spec.nodeName=${node}` }),
   };

@@ -8,11 +8,13 @@ import type { RecordedObject } from './recorded-object.ts';
 import { RecordError } from './record-error.ts';
 import { openText, type SealedText, sealText } from './secret-cipher.ts';
 
-/** Format version of a record's files. A later one is refused. */
-export const SCHEMA_VERSION = 1;
+/** The latest format version of a record's files. A later one is refused. */
+const SCHEMA_VERSION = 2;
+/** The version of a record without a file for the objects of its plan. Older programs read it. */
+const WITHOUT_PLAN_FILE = 1;
 
-/** Size and checksum of the file with the bodies. */
-export interface ObjectsFile {
+/** Size and checksum of a file with one JSON value a line. */
+export interface LinesFile {
   readonly count: number;
   readonly bytes: number;
   /** Hexadecimal. */
@@ -21,14 +23,19 @@ export interface ObjectsFile {
 
 /** The content of `record.json`. */
 export interface RecordFile {
+  /** Its plan has no objects if these are in a file of their own. */
   readonly record: CascadeRecord;
-  readonly objects: ObjectsFile;
+  /** The file with the bodies. */
+  readonly objects: LinesFile;
+  /** The file with the objects of the plan, if there are too many of them for one text. */
+  readonly planObjects?: LinesFile;
 }
 
 /** The text of `record.json`, with a version and a checksum over its content. */
 export function encodeRecordFile(file: RecordFile): string {
   const content = stringifyExactJson(file);
-  return `${stringifyExactJson({ schemaVersion: SCHEMA_VERSION, sha256: sha256Of(content), content: file }, 1)}\n`;
+  const schemaVersion = file.planObjects === undefined ? WITHOUT_PLAN_FILE : SCHEMA_VERSION;
+  return `${stringifyExactJson({ schemaVersion, sha256: sha256Of(content), content: file }, 1)}\n`;
 }
 
 /** Throws a RecordError `damaged` or `laterVersion`; never returns a part of the content. */
@@ -110,7 +117,7 @@ const placeOf = (id: string, { metadata }: KubeObject): string => `${id}/${metad
 export const sha256Of = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
 function refuseLater(version: unknown, path: string): void {
-  if (version === SCHEMA_VERSION) return;
+  if (version === SCHEMA_VERSION || version === WITHOUT_PLAN_FILE) return;
   if (typeof version !== 'number') throw damaged(path, 'it has no schemaVersion');
   throw new RecordError(
     'laterVersion',

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { seededRandom } from '../../base/random/random.ts';
+import type { CascadePlan } from '../documents/cascade-plan.ts';
 import type { RecordHeader } from './recorded-object.ts';
 import { RecordError } from './record-error.ts';
 import { diskFiles } from './record-files.ts';
@@ -163,6 +164,60 @@ describe('a record', () => {
   });
 });
 
+describe('a record of a long plan', () => {
+  const planOf = (count: number): CascadePlan => ({
+    apiVersion: 'kubegc.io/v1alpha1',
+    kind: 'CascadePlan',
+    digest: 'd'.repeat(64),
+    policy: 'Background',
+    roots: [{ ref: header.roots[0]!, policy: 'Background', policyFrom: 'request' }],
+    readAt: '2026-11-26T15:55:00Z',
+    source: 'list',
+    assumeFinalizers: 'removed',
+    objects: Array.from({ length: count }, (_, n) => ({
+      ref: { apiVersion: 'v1', kind: 'Pod', resource: 'pods', namespace: 'shop', name: `p${n}`, uid: `u${n}` },
+      outcome: 'deleted',
+      reason: 'ownersAbsent',
+      message: 'a line\u2028that JSON keeps',
+      sequence: n + 1,
+      via: 'ownerReference',
+    })),
+    summary: { byOutcome: { deleted: count }, byKind: {}, byNamespace: {}, dataBearing: [] },
+  });
+  const versionOf = async (id: string): Promise<unknown> =>
+    (JSON.parse(await readFile(join(folder, id, 'record.json'), 'utf8')) as { schemaVersion: unknown }).schemaVersion;
+
+  it.each([
+    { count: 10_000, version: 1, files: ['objects.jsonl', 'record.json'] },
+    { count: 10_001, version: 2, files: ['objects.jsonl', 'plan-objects.jsonl', 'record.json'] },
+  ])('CAS-060 has all $count objects of it before and after it is finished', async ({ count, version, files }) => {
+    const plan = planOf(count);
+    const id = await store().write({ ...header, plan }, [deployment]);
+    expect((await store().read(id)).plan).toEqual(plan);
+    await store().finish(id, { outcome: 'asPlanned' });
+    const [record] = (await store().list()).records;
+    expect(record).toMatchObject({ outcome: 'asPlanned' });
+    expect(record?.plan).toEqual(plan);
+    expect(await store().objects(id)).toEqual([{ body: deployment }]);
+    expect(await versionOf(id)).toBe(version);
+    expect((await readdir(join(folder, id))).toSorted()).toEqual(files);
+  });
+
+  it('CAS-061 is refused when an object of the plan changed or is missing', async () => {
+    const id = await store().write({ ...header, plan: planOf(10_001) }, [deployment]);
+    const path = join(folder, id, 'plan-objects.jsonl');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const intact = await readFile(path, 'utf8');
+    for (const text of [intact.replace('"p77"', '"p78"'), intact.slice(intact.indexOf('\n') + 1), '']) {
+      await writeFile(path, text);
+      expect(await refusal(store().read(id))).toMatchObject({ code: 'damaged' });
+      expect((await store().list()).unreadable).toHaveLength(1);
+    }
+    await rm(path);
+    expect(await refusal(store().read(id))).toMatchObject({ code: 'damaged' });
+  });
+});
+
 describe('a record that is not whole', () => {
   it('CAS-061 is refused at every byte that changed, and returns nothing', async () => {
     const id = await store().write(header, [deployment, secret]);
@@ -201,10 +256,10 @@ describe('a record that is not whole', () => {
   it('CAS-061 of a later version is refused with the version that wrote it', async () => {
     const id = await store().write(header, [deployment]);
     const path = join(folder, id, 'record.json');
-    await writeFile(path, (await readFile(path, 'utf8')).replace('"schemaVersion": 1', '"schemaVersion": 2'));
+    await writeFile(path, (await readFile(path, 'utf8')).replace('"schemaVersion": 1', '"schemaVersion": 3'));
     const error = await refusal(store().objects(id));
     expect(error.code).toBe('laterVersion');
-    expect(error.message).toContain('has schemaVersion 2; this kubegc reads version 1');
+    expect(error.message).toContain('has schemaVersion 3; this kubegc reads version 2');
   });
 
   it('CAS-061 never appears when the source of the bodies fails', async () => {

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { formatTime, parseTime } from '../../api/meta/time.ts';
+import { parseExactJson, stringifyExactJson } from '../../base/json/exact-json.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Random } from '../../base/random/random.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
+import type { PlannedObject } from '../documents/cascade-plan.ts';
 import type { CascadeRecord, SecretsPolicy, UndoEntry } from '../documents/cascade-record.ts';
 import { DOCUMENT_API_VERSION } from '../documents/document.ts';
 import type { RecordedObject, RecordHeader } from './recorded-object.ts';
@@ -16,6 +18,7 @@ import {
   encodeObject,
   encodeRecordFile,
   isSecret,
+  type LinesFile,
   type RecordFile,
   type SecretKeeping,
 } from './record-codec.ts';
@@ -49,6 +52,10 @@ export interface RecordStoreOptions {
 
 const RECORD = 'record.json';
 const OBJECTS = 'objects.jsonl';
+/** The objects of a long plan, one a line. */
+const PLAN_OBJECTS = 'plan-objects.jsonl';
+/** A plan with more objects has them in a file of their own: the text of a million is longer than a string may be. */
+const LONG_PLAN = 10_000;
 const KEY = 'key';
 /** The prefix of an incomplete record's folder. */
 const INCOMPLETE = '.writing-';
@@ -96,22 +103,36 @@ export class RecordStore implements RecordWriter {
       await this.#files.makeFolder(this.#folder);
       const keeping = await this.#keeping();
       await this.#files.makeFolder(temporary);
-      const written = await this.#writeObjects(join(temporary, OBJECTS), { id, keeping }, objects);
+      let secrets: SecretsPolicy = 'none';
+      async function* bodies(): AsyncGenerator<string> {
+        for await (const body of objects) {
+          if (isSecret(body)) secrets = keeping.mode;
+          yield encodeObject(id, body, keeping);
+        }
+      }
+      const written = await this.#writeLines(join(temporary, OBJECTS), bodies());
+      const { plan } = header;
+      const isLong = plan !== undefined && plan.objects.length > LONG_PLAN;
+      const planObjects = isLong
+        ? await this.#writeLines(join(temporary, PLAN_OBJECTS), linesOf(plan.objects))
+        : undefined;
       const record: CascadeRecord = {
         apiVersion: DOCUMENT_API_VERSION,
         kind: 'CascadeRecord',
         id,
         time: formatTime(now),
         ...header,
+        ...(isLong ? { plan: { ...plan, objects: [] } } : {}),
         outcome: 'recorded',
         objects: written.count,
-        secrets: written.secrets,
+        secrets,
       };
-      const { count, bytes, sha256 } = written;
-      await this.#writeDurably(
-        join(temporary, RECORD),
-        encodeRecordFile({ record, objects: { count, bytes, sha256 } }),
-      );
+      const text = encodeRecordFile({
+        record,
+        objects: written,
+        ...(planObjects === undefined ? {} : { planObjects }),
+      });
+      await this.#writeDurably(join(temporary, RECORD), text);
       await this.#files.syncFolder(temporary);
       await this.#files.rename(temporary, join(this.#folder, id));
       await this.#files.syncFolder(this.#folder);
@@ -138,7 +159,7 @@ export class RecordStore implements RecordWriter {
     const unreadable: RecordError[] = [];
     for (const id of (await this.#ids()).toReversed()) {
       try {
-        records.push((await this.#readFile(id)).record);
+        records.push(await this.#readRecord(id));
       } catch (error) {
         if (!(error instanceof RecordError)) throw error;
         unreadable.push(error);
@@ -149,7 +170,7 @@ export class RecordStore implements RecordWriter {
 
   /** @param id of a record, or a unique prefix of it. Rejects with a RecordError. */
   async read(id: string): Promise<CascadeRecord> {
-    return (await this.#readFile(await this.#resolve(id))).record;
+    return this.#readRecord(await this.#resolve(id));
   }
 
   /**
@@ -159,8 +180,13 @@ export class RecordStore implements RecordWriter {
   async objects(id: string): Promise<RecordedObject[]> {
     const full = await this.#resolve(id);
     const { objects: expected, record } = await this.#readFile(full);
-    const path = join(this.#folder, full, OBJECTS);
     const key = record.secrets === 'encrypted' ? await this.#readKey(full) : undefined;
+    const lines = await this.#readLines(join(this.#folder, full, OBJECTS), expected);
+    return lines.map((line) => decodeObject(full, line, key));
+  }
+
+  /** All lines of a file, once its size and checksum are known to be right. */
+  async #readLines(path: string, expected: LinesFile): Promise<string[]> {
     const hash = createHash('sha256');
     const lines: string[] = [];
     try {
@@ -175,7 +201,7 @@ export class RecordStore implements RecordWriter {
       throw damaged(path, `it has ${lines.length} objects, ${expected.count} were written`);
     }
     if (hash.digest('hex') !== expected.sha256) throw damaged(path, 'its checksum is wrong');
-    return lines.map((line) => decodeObject(full, line, key));
+    return lines;
   }
 
   /** Removes expired records, and files of a killed writer older than a day. Returns the ids of the records. */
@@ -197,15 +223,10 @@ export class RecordStore implements RecordWriter {
     return expired;
   }
 
-  async #writeObjects(
-    path: string,
-    { id, keeping }: { readonly id: string; readonly keeping: SecretKeeping },
-    objects: AsyncIterable<KubeObject> | Iterable<KubeObject>,
-  ): Promise<{ count: number; bytes: number; sha256: string; secrets: SecretsPolicy }> {
+  async #writeLines(path: string, lines: AsyncIterable<string> | Iterable<string>): Promise<LinesFile> {
     const hash = createHash('sha256');
     let count = 0;
     let bytes = 0;
-    let secrets: SecretsPolicy = 'none';
     const file = await this.#files.create(path);
     try {
       let batch: Buffer[] = [];
@@ -215,9 +236,8 @@ export class RecordStore implements RecordWriter {
         batch = [];
         size = 0;
       };
-      for await (const body of objects) {
-        if (isSecret(body)) secrets = keeping.mode;
-        const line = Buffer.from(`${encodeObject(id, body, keeping)}\n`, 'utf8');
+      for await (const text of lines) {
+        const line = Buffer.from(`${text}\n`, 'utf8');
         hash.update(line);
         batch.push(line);
         size += line.length;
@@ -230,7 +250,7 @@ export class RecordStore implements RecordWriter {
     } finally {
       await file.close();
     }
-    return { count, bytes, sha256: hash.digest('hex'), secrets };
+    return { count, bytes, sha256: hash.digest('hex') };
   }
 
   async #writeDurably(path: string, text: string): Promise<void> {
@@ -245,13 +265,23 @@ export class RecordStore implements RecordWriter {
 
   async #change(id: string, change: (record: CascadeRecord) => CascadeRecord): Promise<void> {
     const full = await this.#resolve(id);
-    const { record, objects } = await this.#readFile(full);
-    const text = encodeRecordFile({ record: change(record), objects });
+    const { record, ...files } = await this.#readFile(full);
+    const text = encodeRecordFile({ record: change(record), ...files });
     try {
       await writeFileAtomically(join(this.#folder, full, RECORD), text, 0o600);
     } catch (error) {
       throw unwritable(this.#folder, error);
     }
+  }
+
+  /** With all objects of its plan. */
+  async #readRecord(id: string): Promise<CascadeRecord> {
+    const { record, planObjects } = await this.#readFile(id);
+    if (record.plan === undefined || planObjects === undefined) return record;
+    const path = join(this.#folder, id, PLAN_OBJECTS);
+    const lines = await this.#readLines(path, planObjects);
+    const objects = lines.map((line) => parseExactJson(line) as PlannedObject);
+    return { ...record, plan: { ...record.plan, objects } };
   }
 
   async #readFile(id: string): Promise<RecordFile> {
@@ -337,6 +367,10 @@ export class RecordStore implements RecordWriter {
       );
     }
   }
+}
+
+function* linesOf(values: Iterable<unknown>): Generator<string> {
+  for (const value of values) yield stringifyExactJson(value);
 }
 
 const DAY_MS = 24 * 3600 * 1000;

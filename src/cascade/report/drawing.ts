@@ -1,4 +1,5 @@
 import { quoted } from '../../api/meta/quoted.ts';
+import { textPieces } from '../../base/collections/text-pieces.ts';
 
 /** A drawing: nodes with a text and a class, and arrows from dependents to owners. */
 export interface Drawing {
@@ -17,40 +18,43 @@ const FILL: Readonly<Record<string, string>> = {
   missing: '#e9ecef',
 };
 
-/** In the DOT language. */
-export function dotOf({ nodes, edges }: Drawing): string {
-  const lines = nodes.map(({ id, label, mark }) => {
-    const fill = mark === undefined ? undefined : FILL[mark];
-    return `  ${quoted(id)} [label=${quoted(label)}${fill === undefined ? '' : `, style=filled, fillcolor=${quoted(fill)}`}];`;
-  });
-  const arrows = edges.map(
-    ({ from, to, dashed }) => `  ${quoted(from)} -> ${quoted(to)}${dashed === true ? ' [style=dashed]' : ''};`,
-  );
-  return [
-    'digraph cascade {',
-    '  rankdir=BT;',
-    '  node [shape=box, fontname="sans-serif"];',
-    ...lines,
-    ...arrows,
-    '}',
-    '',
-  ].join('\n');
+/** In the DOT language, in pieces. */
+export function dotPieces(drawing: Drawing): Generator<string> {
+  return textPieces(dotLines(drawing));
 }
 
-/** As a Mermaid flowchart. */
-export function mermaidOf({ nodes, edges }: Drawing): string {
-  const names = new Map(nodes.map(({ id }, i) => [id, `n${i}`]));
-  const marks = new Set(nodes.flatMap(({ mark }) => (mark === undefined ? [] : [mark])));
-  const lines = nodes.map(({ id, label, mark }) => {
+/** As a Mermaid flowchart, in pieces. */
+export function mermaidPieces(drawing: Drawing): Generator<string> {
+  return textPieces(mermaidLines(drawing));
+}
+
+function* dotLines({ nodes, edges }: Drawing): Generator<string> {
+  yield 'digraph cascade {';
+  yield '  rankdir=BT;';
+  yield '  node [shape=box, fontname="sans-serif"];';
+  for (const { id, label, mark } of nodes) {
+    const fill = mark === undefined ? undefined : FILL[mark];
+    yield `  ${quoted(id)} [label=${quoted(label)}${fill === undefined ? '' : `, style=filled, fillcolor=${quoted(fill)}`}];`;
+  }
+  for (const { from, to, dashed } of edges)
+    yield `  ${quoted(from)} -> ${quoted(to)}${dashed === true ? ' [style=dashed]' : ''};`;
+  yield '}';
+}
+
+function* mermaidLines({ nodes, edges }: Drawing): Generator<string> {
+  const names = new Map<string, string>();
+  const marks = new Set<string>();
+  yield 'flowchart BT';
+  for (const { id, label, mark } of nodes) {
+    const name = `n${names.size}`;
+    names.set(id, name);
+    if (mark !== undefined) marks.add(mark);
     const text = label.replaceAll('"', '#quot;').replaceAll('\n', '<br/>');
-    return `  ${names.get(id)}["${text}"]${mark === undefined ? '' : `:::${mark}`}`;
-  });
-  const arrows = edges.flatMap(({ from, to, dashed }) => {
+    yield `  ${name}["${text}"]${mark === undefined ? '' : `:::${mark}`}`;
+  }
+  for (const { from, to, dashed } of edges) {
     const [a, b] = [names.get(from), names.get(to)];
-    return a === undefined || b === undefined ? [] : [`  ${a} ${dashed === true ? '-.->' : '-->'} ${b}`];
-  });
-  const classes = [...marks].flatMap((mark) =>
-    FILL[mark] === undefined ? [] : [`  classDef ${mark} fill:${FILL[mark]}`],
-  );
-  return ['flowchart BT', ...lines, ...arrows, ...classes, ''].join('\n');
+    if (a !== undefined && b !== undefined) yield `  ${a} ${dashed === true ? '-.->' : '-->'} ${b}`;
+  }
+  for (const mark of marks) if (FILL[mark] !== undefined) yield `  classDef ${mark} fill:${FILL[mark]}`;
 }

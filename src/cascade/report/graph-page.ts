@@ -1,10 +1,15 @@
+import { jsonPieces } from '../../base/json/json-pieces.ts';
 import type { GraphDocument } from '../documents/graph-document.ts';
 
-/** A graph as one self-contained HTML page: a tree that opens and closes, a search, and the number of objects that die with each. */
-export function graphPage(document: GraphDocument, title: string): string {
+/** A graph as one self-contained HTML page: a tree that opens and closes, a search, and the number of objects that die with each. In pieces. */
+export function* graphPage(document: GraphDocument, title: string): Generator<string> {
+  yield pageBefore(title);
   // `</script>` in a name would end the script.
-  const data = JSON.stringify(document).replaceAll('<', '\\u003c');
-  return `<!doctype html>
+  for (const piece of jsonPieces(document)) yield piece.replaceAll('<', '\\u003c');
+  yield PAGE_AFTER;
+}
+
+const pageBefore = (title: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -25,7 +30,9 @@ code { font: 13px ui-monospace, monospace; } .type { color: var(--soft); } .dies
 <p id="about"></p>
 <input id="search" type="search" placeholder="Search by kind or name" autofocus>
 <ul id="tree"></ul>
-<script type="application/json" id="graph">${data}</script>
+<script type="application/json" id="graph">`;
+
+const PAGE_AFTER = `</script>
 <script>
 const graph = JSON.parse(document.getElementById('graph').textContent);
 const byUid = new Map(graph.nodes.map((node) => [node.ref.uid, node]));
@@ -80,7 +87,6 @@ show('');
 </body>
 </html>
 `;
-}
 
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -2,6 +2,7 @@ import { grouped } from '../../base/collections/grouped.ts';
 import type { CascadePlan, DataBearing, PlannedObject } from '../documents/cascade-plan.ts';
 import { shortDigest } from '../preview/digest.ts';
 import { objectName, typeName } from '../preview/object-name.ts';
+import { objectReasons } from './object-reason.ts';
 import { bold, count, cut, dim, paintOutcome, type Style } from './style.ts';
 import { type TreeLine, treeLines } from './tree-lines.ts';
 
@@ -88,7 +89,8 @@ function planTable(plan: CascadePlan, { style, all, wide }: PlanTextOptions): st
   const lines = planLines(plan, style, all);
   const [root] = plan.roots;
   const home = root?.ref.kind === 'Namespace' ? root.ref.name : root?.ref.namespace;
-  const rows = lines.map((line): Row => rowOf(line, { home, wide }));
+  const reasonOf = objectReasons(plan);
+  const rows = lines.map((line): Row => rowOf(line, { home, wide, reasonOf }));
   const header = wide ? ['OBJECT', 'OUTCOME', 'ORDER', 'WAITS FOR', 'FINALIZERS', 'WHY'] : ['OBJECT', 'OUTCOME', 'WHY'];
   const most = style.width === undefined ? OBJECT_WIDTH : Math.max(24, Math.floor(style.width * 0.5));
   const widths = header.map((title, column) => {
@@ -181,11 +183,14 @@ function isBelow(
   return at !== undefined;
 }
 
-function rowOf(
-  { prefix, value, folded }: TreeLine<PlannedObject>,
-  { home, wide }: { readonly home: string | undefined; readonly wide: boolean },
-): Row {
-  const { ref, outcome, message, sequence, waitsFor = [], finalizers = [], graceSeconds } = value;
+interface RowOptions {
+  readonly home: string | undefined;
+  readonly wide: boolean;
+  readonly reasonOf: (object: PlannedObject) => string;
+}
+
+function rowOf({ prefix, value, folded }: TreeLine<PlannedObject>, { home, wide, reasonOf }: RowOptions): Row {
+  const { ref, outcome, sequence, waitsFor = [], finalizers = [], graceSeconds } = value;
   if (folded !== undefined) {
     const noun = typeName(ref);
     return {
@@ -196,7 +201,7 @@ function rowOf(
   }
   const elsewhere = ref.namespace !== undefined && ref.namespace !== home ? ` (${ref.namespace})` : '';
   const grace = graceSeconds === undefined ? '' : `; its node may take ${graceSeconds}s`;
-  const why = `${message}${grace}`;
+  const why = `${reasonOf(value)}${grace}`;
   const more = wide
     ? [
         sequence === undefined ? '' : String(sequence),

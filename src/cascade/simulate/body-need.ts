@@ -7,6 +7,14 @@ export interface BodyNeed {
   readonly node?: string;
 }
 
+/** The kind of the objects in each list; all are in `v1`. */
+export const KIND_OF_NEED: Readonly<Record<BodyNeed['resource'], string>> = {
+  pods: 'Pod',
+  persistentvolumeclaims: 'PersistentVolumeClaim',
+  persistentvolumes: 'PersistentVolume',
+  namespaces: 'Namespace',
+};
+
 /** Objects that a simulation needed but did not have. The caller reads them, adds them to the snapshot, and simulates again. */
 export class BodyNeeds {
   readonly #needs = new Map<string, BodyNeed>();

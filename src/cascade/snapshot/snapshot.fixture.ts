@@ -1,5 +1,4 @@
 import { encodePartialObjectMetadata } from '../../api/codec/metadata/partial-object-metadata.ts';
-import { builtinResources } from '../../api/kinds/builtin-resources.ts';
 import { PROTECT } from '../../api/meta/annotations.ts';
 import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../api/meta/object-meta.ts';
@@ -10,6 +9,7 @@ import { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { IncompleteResource } from '../documents/document.ts';
 import { ResourceCatalogue } from './resource-catalogue.ts';
 import { Snapshot } from './snapshot.ts';
+import { builtInDiscovery } from './snapshot-of-objects.ts';
 
 /** 2026-11-26T12:00:00Z */
 export const NOW = Date.UTC(2026, 10, 26, 12);
@@ -23,15 +23,7 @@ export const uidOf = (name: string): string =>
     .replace(/^(...)/, '$1-')}`;
 
 /** The built-in resources of the embedded server, and these. */
-export function discoveryOf(more: readonly DiscoveredResource[] = []): DiscoveryResult {
-  const resources = [...builtinResources().map((row): DiscoveredResource => ({ ...row, subresources: [] })), ...more];
-  const seen = new Set<string>();
-  const preferred = resources.filter(({ group, resource }) => {
-    const key = `${group}/${resource}`;
-    return seen.has(key) ? false : seen.add(key) !== undefined;
-  });
-  return { groups: [], resources, preferred, failedGroupVersions: new Map(), withoutKind: [] };
-}
+export const discoveryOf = (more: readonly DiscoveredResource[] = []): DiscoveryResult => builtInDiscovery(more);
 
 export interface SnapshotParts {
   readonly kinds?: readonly DiscoveredResource[];

@@ -85,15 +85,15 @@ export class Snapshot {
   referenceOf(id: NodeId, identity: Identity = this.graph.identityAt(id)): ObjectReference {
     const resourceVersion = this.graph.resourceVersionAt(id);
     const { apiVersion, kind, namespace, name, uid } = identity;
-    return {
-      apiVersion,
-      kind,
-      resource: this.graph.resourceAt(id) ?? '',
-      ...(namespace === '' ? {} : { namespace }),
-      name,
-      uid,
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    };
+    const resource = this.graph.resourceAt(id) ?? '';
+    // There may be a million of these: literals without a spread are made several times as fast.
+    if (resourceVersion === undefined)
+      return namespace === ''
+        ? { apiVersion, kind, resource, name, uid }
+        : { apiVersion, kind, resource, namespace, name, uid };
+    return namespace === ''
+      ? { apiVersion, kind, resource, name, uid, resourceVersion }
+      : { apiVersion, kind, resource, namespace, name, uid, resourceVersion };
   }
 
   /** The metadata of a listed object: complete if it was kept, otherwise from the graph. */

@@ -5,21 +5,22 @@ export function reach(
   graph: Graph,
   from: readonly NodeId[],
   { direction, depth }: { readonly direction: 'down' | 'up'; readonly depth: number },
-): Set<NodeId> {
-  const found = new Set<NodeId>(from);
-  let edge = [...from];
-  for (let step = 0; step < depth && edge.length > 0; step++) {
-    const next: NodeId[] = [];
-    const visit = (id: NodeId): void => {
-      if (id < 0 || found.has(id)) return;
-      found.add(id);
-      next.push(id);
-    };
-    for (const id of edge) {
-      if (direction === 'down') graph.forEachDependent(id, visit);
-      else graph.forEachOwner(id, visit);
+): NodeId[] {
+  const isFound = new Uint8Array(graph.capacity);
+  const found: NodeId[] = [];
+  const visit = (id: NodeId): void => {
+    if (id < 0 || isFound[id] === 1) return;
+    isFound[id] = 1;
+    found.push(id);
+  };
+  for (const id of from) visit(id);
+  let next = 0;
+  for (let step = 0; step < depth && next < found.length; step++) {
+    const end = found.length;
+    for (; next < end; next++) {
+      if (direction === 'down') graph.forEachDependent(found[next]!, visit);
+      else graph.forEachOwner(found[next]!, visit);
     }
-    edge = next;
   }
   return found;
 }

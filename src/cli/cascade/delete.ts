@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { StatusError } from '../../api/status-error.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
+import { indentedJson } from '../../base/json/json-pieces.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import {
   awaitCascade,
@@ -100,8 +101,8 @@ export function deleteObjects(args: readonly string[], flags: DeleteFlags, outpu
         return EXIT_ERROR;
       }
       const onRecord = async (id: string): Promise<void> => {
-        if (flags.output === 'json')
-          output.stdout(`${JSON.stringify(await openRecordStore(flags).read(id), undefined, 2)}\n`);
+        if (flags.output !== 'json') return;
+        for (const piece of indentedJson(await openRecordStore(flags).read(id))) output.stdout(piece);
       };
       return await carryOut(cluster, plan, { flags, terminal, timeoutMs, onRecord, ...grace });
     }),

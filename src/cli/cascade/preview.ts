@@ -1,9 +1,9 @@
-import { stringifyYaml } from '../../api/codec/yaml/yaml.ts';
+import { yamlPieces } from '../../api/codec/yaml/yaml-pieces.ts';
 import { indentedJson } from '../../base/json/json-pieces.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import type { CascadePlan } from '../../cascade/documents/cascade-plan.ts';
 import { shortDigest } from '../../cascade/preview/digest.ts';
-import { dotOf, mermaidOf } from '../../cascade/report/drawing.ts';
+import { dotPieces, mermaidPieces } from '../../cascade/report/drawing.ts';
 import { planDrawing } from '../../cascade/report/plan-drawing.ts';
 import { planNames, planText } from '../../cascade/report/plan-text.ts';
 import { CommandError, systemReason } from '../process/command-error.ts';
@@ -35,30 +35,27 @@ export function preview(args: readonly string[], flags: PreviewFlags, terminal: 
 
 /** The output in pieces. */
 function shown(plan: CascadePlan, args: readonly string[], flags: PreviewFlags, terminal: Terminal): Iterable<string> {
-  if (flags.output === 'json') return indentedJson(plan);
-  return [asText(plan, args, { ...flags, output: flags.output }, terminal)];
-}
-
-type TextFlags = PreviewFlags & { readonly output: Exclude<PreviewFlags['output'], 'json'> };
-
-function asText(plan: CascadePlan, args: readonly string[], flags: TextFlags, terminal: Terminal): string {
   switch (flags.output) {
+    case 'json':
+      return indentedJson(plan);
     case 'yaml':
-      return stringifyYaml(plan);
+      return yamlPieces(plan);
     case 'name':
-      return planNames(plan);
+      return [planNames(plan)];
     case 'dot':
-      return dotOf(planDrawing(plan));
+      return dotPieces(planDrawing(plan));
     case 'mermaid':
-      return mermaidOf(planDrawing(plan));
+      return mermaidPieces(planDrawing(plan));
     case 'tree':
     case 'wide':
-      return planText(plan, {
-        style: terminalStyle(terminal),
-        all: flags.all === true,
-        wide: flags.output === 'wide',
-        command: deleteCommand(plan, args, flags),
-      });
+      return [
+        planText(plan, {
+          style: terminalStyle(terminal),
+          all: flags.all === true,
+          wide: flags.output === 'wide',
+          command: deleteCommand(plan, args, flags),
+        }),
+      ];
   }
 }
 

@@ -1,10 +1,10 @@
-import { stringifyYaml } from '../../api/codec/yaml/yaml.ts';
+import { yamlPieces } from '../../api/codec/yaml/yaml-pieces.ts';
 import { indentedJson } from '../../base/json/json-pieces.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import type { GraphDocument } from '../../cascade/documents/graph-document.ts';
 import { Dies } from '../../cascade/dominators/dies.ts';
-import { dotOf, mermaidOf } from '../../cascade/report/drawing.ts';
+import { dotPieces, mermaidPieces } from '../../cascade/report/drawing.ts';
 import { graphPage } from '../../cascade/report/graph-page.ts';
 import { graphDrawing, graphText } from '../../cascade/report/graph-text.ts';
 import { objectName } from '../../cascade/preview/object-name.ts';
@@ -201,11 +201,11 @@ function asFormat(document: GraphDocument, format: 'json' | 'yaml' | 'dot' | 'me
     case 'json':
       return indentedJson(document);
     case 'yaml':
-      return [stringifyYaml(document)];
+      return yamlPieces(document);
     case 'dot':
-      return [dotOf(graphDrawing(document))];
+      return dotPieces(graphDrawing(document));
     case 'mermaid':
-      return [mermaidOf(graphDrawing(document))];
+      return mermaidPieces(graphDrawing(document));
   }
 }
 

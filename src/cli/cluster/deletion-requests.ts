@@ -5,6 +5,11 @@ import { isTransient } from '../../cascade/record/transient-kinds.ts';
 /** Maximum number of objects whose request is remembered: those that wait for a finalizer or a kubelet. */
 const MOST_REMEMBERED = 50_000;
 
+type SeenAttributes = Pick<AdmissionAttributes, 'oldObject' | 'options' | 'dryRun'> & {
+  readonly info: Pick<AdmissionAttributes['info'], 'group' | 'resource'>;
+  readonly user: Pick<AdmissionAttributes['user'], 'username'>;
+};
+
 /**
  * Remembers the sender of each DELETE, for the records of `kubegc up --record` (CAS-060): a watch does not show the user. It refuses
  * nothing, and is the last plug-in, so that it sees only requests that all others admitted.
@@ -14,7 +19,7 @@ export class DeletionRequests implements AdmissionPlugin {
   readonly operations = ['DELETE'] as const;
   readonly #requests = new Map<string, DeletionRequest>();
 
-  validate({ info, oldObject, user, options, dryRun }: AdmissionAttributes): void {
+  validate({ info, oldObject, user, options, dryRun }: SeenAttributes): void {
     if (dryRun || isTransient(info)) return;
     const { uid, deletionTimestamp } = oldObject?.metadata ?? {};
     // A later DELETE of a terminating object, such as that of a kubelet, did not begin its deletion.

@@ -1,3 +1,4 @@
+import { indentedJson } from '../../base/json/json-pieces.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import type { LintReport } from '../../cascade/documents/lint-report.ts';
 import { lintCluster } from '../../cascade/lint/lint-cluster.ts';
@@ -48,7 +49,8 @@ function print(
   report: LintReport,
   { flags, terminal, where }: { readonly flags: LintFlags; readonly terminal: Terminal; readonly where: string },
 ): number {
-  terminal.stdout(flags.output === 'json' ? `${JSON.stringify(report, undefined, 2)}\n` : lintAsText(report, where));
+  for (const piece of flags.output === 'json' ? indentedJson(report) : [lintAsText(report, where)])
+    terminal.stdout(piece);
   return report.findings.length === 0 ? EXIT_DONE : EXIT_FINDINGS;
 }
 

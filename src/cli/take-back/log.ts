@@ -1,4 +1,4 @@
-import { stringifyExactJson } from '../../base/json/exact-json.ts';
+import { indentedJson } from '../../base/json/json-pieces.ts';
 import { humanAge, humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
 import { systemClock } from '../../base/time/clock.ts';
@@ -37,8 +37,9 @@ export function log(id: string | undefined, flags: LogFlags, terminal: Terminal)
       return EXIT_DONE;
     }
     const record = await store.read(id);
-    if (flags.output === 'json') terminal.stdout(`${stringifyExactJson(record, 2)}\n`);
-    else terminal.stdout(recordAsText(record, await store.objects(id), { flags, now: systemClock.now() }));
+    if (flags.output === 'json') {
+      for (const piece of indentedJson(record)) terminal.stdout(piece);
+    } else terminal.stdout(recordAsText(record, await store.objects(id), { flags, now: systemClock.now() }));
     return EXIT_DONE;
   });
 }

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/meta/object-meta.ts';
+import { indentedJson } from '../../base/json/json-pieces.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
 import type { RelinkPlan } from '../../cascade/documents/relink-plan.ts';
@@ -39,8 +40,7 @@ export async function relink(flags: RelinkFlags, terminal: Terminal): Promise<nu
     const observation = await readObservation({ client, clock: systemClock, discovery, ...scope });
     warnIncomplete(observation, terminal);
     const plan = planRelink(observation, files && withNamespaces(files, discovery, namespace));
-    if (flags.output === 'json') terminal.stdout(`${JSON.stringify(plan, undefined, 2)}\n`);
-    else terminal.stdout(relinkAsText(plan));
+    for (const piece of flags.output === 'json' ? indentedJson(plan) : [relinkAsText(plan)]) terminal.stdout(piece);
     if (flags.dryRun === true || plan.objects.length === 0) return EXIT_DONE;
     if (flags.yes !== true && !(await ask(`Patch ${counted(plan.objects.length, 'object')}?`))) return EXIT_ERROR;
     const outcomes = await runRelink(client, plan);

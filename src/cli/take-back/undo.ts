@@ -1,5 +1,6 @@
 import { humanDuration } from '../../api/meta/duration.ts';
 import { parseTime } from '../../api/meta/time.ts';
+import { indentedJson } from '../../base/json/json-pieces.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import type { CascadeRecord } from '../../cascade/documents/cascade-record.ts';
 import type { ObjectReference } from '../../cascade/documents/object-reference.ts';
@@ -67,7 +68,7 @@ async function undoIn(cluster: ClusterAccess, subject: UndoSubject, { flags, ter
   const json = flags.output === 'json';
   if (!json) terminal.stdout(planAsText(plan, record, systemClock.now()));
   if (flags.dryRun === true) {
-    if (json) terminal.stdout(`${JSON.stringify(plan, undefined, 2)}\n`);
+    if (json) for (const piece of indentedJson(plan)) terminal.stdout(piece);
     return EXIT_DONE;
   }
   if (plan.onConflict === 'fail' && plan.summary.conflict > 0) return refuse(plan, terminal);
@@ -83,7 +84,7 @@ async function undoIn(cluster: ClusterAccess, subject: UndoSubject, { flags, ter
   try {
     const result = await noteUndo(store, await runUndo(planned, { client, clock: systemClock, onProgress }));
     for (const warning of result.warnings ?? []) terminal.stderr(`warning: ${warning}\n`);
-    terminal.stdout(json ? `${JSON.stringify(result, undefined, 2)}\n` : resultAsText(result));
+    for (const piece of json ? indentedJson(result) : [resultAsText(result)]) terminal.stdout(piece);
     return result.summary.failed === 0 && result.ownerEdges.broken.length === 0 ? EXIT_DONE : EXIT_ERROR;
   } catch (error) {
     if (error instanceof UndoConflictError) return refuse(plan, terminal);

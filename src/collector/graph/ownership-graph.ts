@@ -242,6 +242,33 @@ export class OwnershipGraph implements Graph {
     }
   }
 
+  /** Calls back once for each reference, in order, with its number and the owner's node (-1 if it has none). Creates nothing. */
+  forEachReference(id: NodeId, visit: (reference: number, owner: NodeId) => void): void {
+    const { references } = this;
+    for (let edge = references.firstReference(id); edge !== NONE; edge = references.nextReference(edge)) {
+      const owner = references.ownerOf(edge);
+      visit(edge, this.nodes.state(owner) === STATE_GONE ? NONE : owner);
+    }
+  }
+
+  /** True if a reference names exactly the apiVersion, kind and name that the node of its owner has. */
+  namesItsOwner(reference: number): boolean {
+    return !this.references.isExplicit(reference);
+  }
+
+  /** A reference by its number. */
+  referenceAt(reference: number): OwnerReference {
+    return this.references.referenceOf(reference);
+  }
+
+  isControllerAt(reference: number): boolean {
+    return this.references.isController(reference);
+  }
+
+  isBlockingAt(reference: number): boolean {
+    return this.references.isBlocking(reference);
+  }
+
   ownerReferencesAt(id: NodeId): OwnerReference[] {
     const { references } = this;
     const found: OwnerReference[] = [];

@@ -28,6 +28,18 @@ describe('NameSlab', () => {
     );
   });
 
+  it('a clone keeps its names, whatever is released and stored in the slab that it was made from, and the other way round', () => {
+    const slab = new NameSlab();
+    const before = slab.store(bytesOf('the-old-name'), 0, 12);
+    const copy = slab.clone();
+    slab.release(before, 12);
+    const after = slab.store(bytesOf('another-name'), 0, 12);
+    expect([copy.text(before, 12), slab.text(after, 12)]).toEqual(['the-old-name', 'another-name']);
+    copy.release(before, 12);
+    copy.store(bytesOf('a-third-name'), 0, 12);
+    expect([copy.text(before, 12), slab.text(after, 12)]).toEqual(['a-third-name', 'another-name']);
+  });
+
   it('BETTER-6 room of a released name is used for the next of its size: nothing grows', () => {
     const slab = new NameSlab();
     const name = bytesOf('web-frontend-7d5f8bd-x2x4z');

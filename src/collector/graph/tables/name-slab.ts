@@ -12,8 +12,6 @@ export const SLAB_NAME_MAX = 254;
 const CLASSES = 65;
 const NONE = 0xffffffff;
 
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
-
 /**
  * Bytes of names in chunks of one MiB, addressed in units of four bytes. A released name's room is chained to others
  * of the same number of units (the link lives in the room itself) and used again by the next name of that size.
@@ -22,7 +20,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
  * owner rebuilds the slab when that exceeds half of it (see `OwnershipGraph`).
  */
 export class NameSlab {
-  #chunks: Uint8Array[] = [];
+  #chunks: Buffer[] = [];
   #words: Int32Array[] = [];
   /** First free space by number of units. */
   #free: Uint32Array = new Uint32Array(CLASSES).fill(NONE);
@@ -83,7 +81,7 @@ export class NameSlab {
 
   text(address: number, length: number): string {
     const at = (address & CHUNK_MASK) << 2;
-    return utf8.decode(this.#chunks[address >>> CHUNK_SHIFT]!.subarray(at, at + length));
+    return this.#chunks[address >>> CHUNK_SHIFT]!.toString('utf8', at, at + length);
   }
 
   /** Copies a name from another slab. */
@@ -94,7 +92,8 @@ export class NameSlab {
 
   clone(): NameSlab {
     const copy = new NameSlab();
-    for (const chunk of this.#chunks) copy.#adopt(chunk.slice());
+    // `slice` of a Buffer would share the bytes.
+    for (const chunk of this.#chunks) copy.#adopt(new Uint8Array(chunk));
     copy.#free = this.#free.slice();
     copy.#used = this.#used;
     copy.#freeUnits = this.#freeUnits;
@@ -148,7 +147,7 @@ export class NameSlab {
   }
 
   #adopt(chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
+    this.#chunks.push(Buffer.from(chunk.buffer));
     this.#words.push(new Int32Array(chunk.buffer));
     this.#capacity += chunk.length >>> 2;
   }

@@ -149,6 +149,10 @@ export class ReferenceStore {
     return (this.flagsOf(edge) & BLOCK) !== 0;
   }
 
+  isController(edge: Edge): boolean {
+    return (this.flagsOf(edge) & CONTROLLER) !== 0;
+  }
+
   isExplicit(edge: Edge): boolean {
     return (edge & 1) !== 0 && (this.#edges.get(edge >> 1, EDGE_FLAGS) & EXPLICIT) !== 0;
   }
