@@ -43,6 +43,7 @@ const files: Readonly<Record<string, string>> = {
   TREE: 'cascade/tree.ts',
   WORKLOADS: 'lifecycle/workloads.ts',
   CEL: 'apiserver/rules.ts',
+  TURNS: 'apiserver/turns.ts',
 };
 
 const args = process.argv.slice(2);

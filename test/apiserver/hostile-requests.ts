@@ -46,6 +46,14 @@ function merge(name: string, change: object): HostileRequest {
   return { method: 'PATCH', path: `${configMaps}/${name}`, type: 'application/merge-patch+json', body };
 }
 
+const NAMESPACED = '/api/v1/namespaces/default';
+const container = { name: 'c', image: 'i' };
+
+function pod(name: string, rest: object): HostileRequest {
+  const spec = { containers: [{ ...container, ...rest }] };
+  return post(`${NAMESPACED}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
+}
+
 function definition(plural: string, schema: object): HostileRequest {
   return post(definitions, {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -65,6 +73,13 @@ function definition(plural: string, schema: object): HostileRequest {
       ],
     },
   });
+}
+
+/** A definition whose schema has as many levels. The text is put together, because `JSON.stringify` recurses. */
+function deepDefinition(plural: string, levels: number, [before, after]: readonly [string, string]): HostileRequest {
+  const request = definition(plural, { title: 'schema' });
+  const schema = `${before.repeat(levels)}{"type":"string"}${after.repeat(levels)}`;
+  return { ...request, body: Buffer.from(String(request.body).replace('{"title":"schema"}', schema)) };
 }
 
 /** Fields of protobuf: a length and bytes under a number. */
@@ -194,6 +209,34 @@ export const longWork: readonly (readonly [string, HostileRequest])[] = [
   ],
   ['YAML: some 10,000 lines', yaml('lines', `data:\n${range(WIDEST, (at) => `  k${at}: v\n`).join('')}`)],
   [
+    'YAML: a list of many lists between brackets',
+    yaml('brackets', `metadata2: [${'[a, b], '.repeat(12_000)}]\ndata: {a: b}\n`),
+  ],
+  ['YAML: a text of a million characters', yaml('long', `data:\n  a: "${'\\u0061 '.repeat(100_000)}"\n`)],
+  [
+    'an apply of data keys in YAML',
+    {
+      method: 'PATCH',
+      path: `${configMaps}/applied?fieldManager=m`,
+      type: 'application/apply-patch+yaml',
+      body: Buffer.from(
+        `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata:\n${range(WIDEST, (at) => `  k${at}: v\n`).join('')}`,
+      ),
+    },
+  ],
+  ['JSON: a map list of environment variables', pod('env', { env: range(WIDEST, (at) => ({ name: `E${at}` })) })],
+  [
+    'JSON: a selector of many values',
+    post('/apis/policy/v1/namespaces/default/poddisruptionbudgets', {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'values' },
+      spec: {
+        selector: { matchExpressions: [{ key: 'a', operator: 'In', values: range(20_000, (at) => `v${at}`) }] },
+      },
+    }),
+  ],
+  [
     'protobuf: labels',
     protobuf(field(1, Buffer.concat([field(1, 'p'), ...range(WIDEST, (at) => field(11, field(1, `k${at}`)))]))),
   ],
@@ -247,9 +290,32 @@ export const refused: readonly (readonly [string, HostileRequest, number, RegExp
   ['YAML: 100,000 levels', yaml('a', `x: ${'['.repeat(100_000)}`), 400, /exceeded max depth/],
   ['JSON: 100,000 levels', post(configMaps, `{"x":${'['.repeat(100_000)}`), 400, /exceeded max depth/],
   [
+    'a definition of a thousand levels',
+    deepDefinition('levels', 1000, ['{"type":"object","properties":{"a":', '}}']),
+    400,
+    /exceeded max depth/,
+  ],
+  [
+    'a definition of 4,096 nested allOf',
+    deepDefinition('both', 4096, ['{"type":"object","allOf":[', ']}']),
+    400,
+    /exceeded max depth/,
+  ],
+  [
     'a JSON patch with a path of a million characters',
     patch('path', [{ op: 'add', path: '/a'.repeat(500_000), value: 1 }], 1),
     422,
     /rejected our request/,
   ],
 ];
+
+/** The create of an ordinary ConfigMap of about as many bytes: a text on lines of 60 characters. */
+export function ordinary(encoding: 'JSON' | 'YAML' | 'protobuf', bytes: number): HostileRequest {
+  const lines = range(Math.ceil(Math.min(bytes, 900_000) / 64), () => 'x'.repeat(60));
+  if (encoding === 'YAML')
+    return yaml('ordinary', `data:\n  text: |\n${lines.map((line) => `    ${line}\n`).join('')}`);
+  const text = lines.join('\n');
+  if (encoding === 'JSON') return post(configMaps, configMap({ name: 'ordinary' }, { data: { text } }));
+  const entry = Buffer.concat([field(1, 'text'), field(2, text)]);
+  return protobuf(Buffer.concat([field(1, field(1, 'ordinary')), field(2, entry)]));
+}

@@ -51,7 +51,11 @@ it('law 3: writes go on without a restart when a full disk has room again, and /
     expect(refused.status).toBe(503);
     expect(refused.body['message']).toMatch(/^the store has no room left: ENOSPC/);
     expect((await client.send('GET', `${configMaps}/first`)).status).toBe(200);
-    expect((await client.send('GET', '/readyz')).status).toBe(500);
+    const notReady = await client.send('GET', '/readyz');
+    expect([notReady.status, notReady.body['text']]).toEqual([
+      500,
+      expect.stringContaining('[-]file failed: the store has no room left: ENOSPC'),
+    ]);
     expect((await client.send('GET', '/livez')).status).toBe(200);
     await rm(ballast);
     await until('the server is ready again', async () => (await client.send('GET', '/readyz')).status === 200);

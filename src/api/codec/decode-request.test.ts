@@ -4,10 +4,10 @@ import { StatusError } from '../status-error.ts';
 import type { DecodeRequestOptions } from './decode-request.ts';
 import { decodeRequestBody, mediaTypeOf } from './decode-request.ts';
 import { decodeProtobuf, encodeProtobuf } from './protobuf/protobuf.ts';
-import { parseYamlStrict } from './yaml/yaml.ts';
+import { yamlSteps } from './yaml/yaml.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const codecs = { yaml: parseYamlStrict, protobuf: decodeProtobuf };
+const codecs = { yaml: yamlSteps, protobuf: decodeProtobuf };
 const CONFIG_MAP: DecodeRequestOptions = { kind: 'ConfigMap', protobuf: 'accepted', codecs };
 const CUSTOM: DecodeRequestOptions = { kind: 'Widget', protobuf: 'refused', codecs };
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';

@@ -1,5 +1,6 @@
 import { foundName } from '../schema/decoding/decode-problem.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
+import { finished, type Steps } from '../../base/time/steps.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
 import { boundTextValues, boundTreeValues, MAX_BODY_VALUES, MAX_OBJECT_MEMBERS } from './json/body-values.ts';
@@ -7,11 +8,11 @@ import { isJsonObject } from './json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from './json/json.ts';
 import type { decodeProtobuf } from './protobuf/protobuf.ts';
 import { ProtobufError } from './protobuf/protobuf-wire.ts';
-import type { parseYamlStrict } from './yaml/yaml.ts';
+import type { yamlSteps } from './yaml/yaml.ts';
 
 /** The large codecs. Most bodies are JSON, so the caller loads the others only for the types that {@link mediaTypeOf} returns. */
 export interface BodyCodecs {
-  readonly yaml?: typeof parseYamlStrict;
+  readonly yaml?: typeof yamlSteps;
   readonly protobuf?: typeof decodeProtobuf;
 }
 
@@ -62,15 +63,31 @@ export function decodeRequestBody(
   ) {
     throw unknownFormat(options);
   }
+  if (mediaType === YAML_TYPE) return finished(yamlBodySteps(bytes, options));
   try {
-    const { value, ...findings } = decodeValue(bytes, mediaType, options);
-    if (findings.text === undefined) boundTreeValues(value, bytes.length);
-    return { object: value === null && bytes.length > 0 ? {} : requireObject(value), ...findings };
+    return decodedRequest(bytes, decodeValue(bytes, mediaType, options));
   } catch (error) {
-    if (error instanceof StatusError && error.code === TOO_LARGE) throw error;
-    if (error instanceof ProtobufError || error instanceof StatusError) throw unrecognized(bytes, error, options);
-    throw error;
+    throw refusal(bytes, error, options);
   }
+}
+
+/** The same for a body in YAML, with pauses. */
+export function* yamlBodySteps(bytes: Uint8Array, options: DecodeRequestOptions): Steps<DecodedRequest> {
+  try {
+    return decodedRequest(bytes, { ...(yield* brought(options.codecs?.yaml)(decodeUtf8(bytes))), duplicates: [] });
+  } catch (error) {
+    throw refusal(bytes, error, options);
+  }
+}
+
+function decodedRequest(bytes: Uint8Array, { value, ...findings }: DecodedValue): DecodedRequest {
+  if (findings.text === undefined) boundTreeValues(value, bytes.length);
+  return { object: value === null && bytes.length > 0 ? {} : requireObject(value), ...findings };
+}
+
+function refusal(bytes: Uint8Array, error: unknown, options: DecodeRequestOptions): unknown {
+  if (error instanceof StatusError && error.code === TOO_LARGE) return error;
+  return error instanceof ProtobufError || error instanceof StatusError ? unrecognized(bytes, error, options) : error;
 }
 
 /** The media type in lower case without parameters; JSON if the header is missing or empty. */
@@ -88,7 +105,6 @@ function decodeValue(bytes: Uint8Array, mediaType: string, expected: DecodeReque
   if (mediaType === PROTOBUF_TYPE) {
     return { value: brought(codecs.protobuf)(bytes, { ...expected, bounds: BOUNDS }), duplicates: [], repeated: [] };
   }
-  if (mediaType === YAML_TYPE) return { ...brought(codecs.yaml)(decodeUtf8(bytes)), duplicates: [] };
   try {
     const text = decodeUtf8(bytes);
     boundTextValues(text);

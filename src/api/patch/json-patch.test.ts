@@ -47,6 +47,16 @@ describe('JSON patch', () => {
       'metadata.labels',
       { 'a/b': '2', constructor: 'c' },
     ],
+    [
+      'keys with escapes, which are read once',
+      [
+        { op: 'add', path: '/spec/m', value: { '~1': { '~': { '': 1 } } } },
+        { op: 'add', path: '/spec/m/~01/~0/', value: 2 },
+        { op: 'add', path: '/spec/m/~01/~1~0', value: 3 },
+      ],
+      'spec.m',
+      { '~1': { '~': { '': 2 }, '/~': 3 } },
+    ],
     ['remove from a list', [{ op: 'remove', path: '/metadata/finalizers/0' }], 'metadata.finalizers', ['y']],
     [
       'an own key named constructor',

@@ -1,5 +1,3 @@
-import { Pointer } from 'rfc6902';
-
 import { getKey, isJsonObject, setKey } from '../codec/json/json-value.ts';
 import { quoted } from '../meta/quoted.ts';
 
@@ -23,18 +21,22 @@ export class PatchProblem extends Error {}
 /** An index in Go's signed decimal form: `+1` and `01` are valid, `1e0` and `-` are not. */
 const INDEX = /^[+-]?[0-9]+$/;
 
-/** Undefined if there is no such container. Text before the first slash is ignored, and a path without a slash has no target. */
+/**
+ * Undefined if there is no such container. Text before the first slash is ignored, and a path without a slash has no target. Reads a path
+ * only as far as it exists, because it may have a million steps.
+ */
 export function findPlace(document: unknown, path: string): Place | undefined {
-  const slash = path.indexOf('/');
+  const last = path.lastIndexOf('/');
+  let slash = path.indexOf('/');
   if (slash < 0) return undefined;
-  const tokens = tokensOf(path.slice(slash));
-  const key = tokens.pop() ?? '';
   let container = document;
-  for (const token of tokens) {
+  while (slash < last) {
     if (!isContainer(container)) return undefined;
-    container = childOf(container, token);
+    const next = path.indexOf('/', slash + 1);
+    container = childOf(container, unescaped(path.slice(slash + 1, next)));
+    slash = next;
   }
-  return isContainer(container) ? { container, key } : undefined;
+  return isContainer(container) ? { container, key: unescaped(path.slice(last + 1)) } : undefined;
 }
 
 /** Null for a missing key. */
@@ -100,6 +102,7 @@ function notANumber(key: string): string {
   return `strconv.Atoi: parsing ${quoted(key)}: invalid syntax`;
 }
 
-function tokensOf(path: string): string[] {
-  return Pointer.fromJSON(path).tokens.slice(1);
+/** A step of a path (RFC 6901). Splitting is several times as fast as replacing where there are a million escapes. */
+function unescaped(step: string): string {
+  return step.includes('~') ? step.split('~1').join('/').split('~0').join('~') : step;
 }

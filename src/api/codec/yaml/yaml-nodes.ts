@@ -1,9 +1,12 @@
 import type { Document, LineCounter, Node, ParsedNode, Scalar } from 'yaml';
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq } from 'yaml';
 
-import { quoted } from '../../meta/quoted.ts';
+import { quoted as quotedText } from '../../meta/quoted.ts';
+import { tooManyMembers } from '../json/body-values.ts';
 import { setKey } from '../json/json-value.ts';
 import { MAX_JSON_DEPTH } from '../json/json.ts';
+import type { QuotedTexts } from './yaml-quoted.ts';
+import type { YamlSource } from './yaml-tokens.ts';
 
 /**
  * Maximum number of values after aliases are expanded. A few lines of nested aliases can expand to billions of values ("billion laughs");
@@ -17,6 +20,8 @@ interface Conversion {
   /** The latest node of each anchor so far. The library would search the whole document for every alias. */
   readonly anchors: Map<string, Node>;
   readonly lines: LineCounter;
+  readonly quoted: QuotedTexts;
+  readonly maxMembers: number;
   readonly repeated: string[];
   /** Values made so far. */
   values: number;
@@ -30,10 +35,14 @@ export interface ConvertedNode {
 
 /**
  * Converts a parsed document to JSON.
- * @throws Error with the words of the problem
+ * @throws StatusError 413 for an object with more members, any other Error with the words of the problem
  */
-export function convertYamlNode(document: Document.Parsed<ParsedNode>, lines: LineCounter): ConvertedNode {
-  const conversion: Conversion = { anchors: new Map(), lines, repeated: [], values: 0 };
+export function convertYamlNode(
+  document: Document.Parsed<ParsedNode>,
+  { lines, quoted }: YamlSource,
+  maxMembers = Infinity,
+): ConvertedNode {
+  const conversion: Conversion = { anchors: new Map(), lines, quoted, maxMembers, repeated: [], values: 0 };
   const value = convertNode(document.contents, 0, conversion);
   return { value, repeated: conversion.repeated };
 }
@@ -59,10 +68,12 @@ function convertNode(given: unknown, depth: number, conversion: Conversion): unk
     return map.members;
   }
   if (isSeq(node)) return node.items.map((item) => convertNode(item, depth + 1, conversion));
-  return isScalar(node) ? convertScalar(node) : null;
+  return isScalar(node) ? convertScalar(node, conversion.quoted) : null;
 }
 
-function convertScalar(node: Scalar): unknown {
+function convertScalar(node: Scalar, quoted: QuotedTexts): unknown {
+  const text = quoted.size === 0 ? undefined : quoted.get(node.range?.[0] ?? -1);
+  if (text !== undefined && node.type === 'QUOTE_DOUBLE') return text;
   const value = node.value ?? null;
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`json: unsupported value: ${value}`);
   return value;
@@ -93,6 +104,7 @@ function readInto(map: ReadMap, items: readonly unknown[], { depth, conversion }
       conversion.repeated.push(`line ${lineOf(pair, conversion.lines)}: key ${goText(key)} already set in map`);
     }
     map.keys.add(key);
+    if (map.keys.size > conversion.maxMembers) throw tooManyMembers();
     setKey(map.members, keyText(key), value);
   }
 }
@@ -126,5 +138,5 @@ function keyText(key: unknown): string {
 }
 
 function goText(key: unknown): string {
-  return typeof key === 'string' ? quoted(key) : String(key);
+  return typeof key === 'string' ? quotedText(key) : String(key);
 }

@@ -1,12 +1,13 @@
-import type { DocumentOptions, ParseOptions, SchemaOptions } from 'yaml';
 import { Composer, LineCounter, stringify, YAMLParseError } from 'yaml';
 
 import { messageOf } from '../../../base/errors/thrown.ts';
-import type { StatusError } from '../../status-error.ts';
-import { newBadRequest } from '../../status-error.ts';
+import { A_TURN, finished, type Steps } from '../../../base/time/steps.ts';
+import { newBadRequest, StatusError } from '../../status-error.ts';
+import { composeFirst, type ComposeOptions } from './yaml-compose.ts';
 import { convertYamlNode } from './yaml-nodes.ts';
 import { GO_YAML_SCALARS } from './yaml-scalars.ts';
-import { boundedTokens, MAX_YAML_TOKENS } from './yaml-tokens.ts';
+import { boundedTokens, tokenSteps, type YamlSource } from './yaml-tokens.ts';
+import { MAX_OBJECT_MEMBERS } from '../json/body-values.ts';
 import { wellFormedValue } from '../json/well-formed.ts';
 
 export interface YamlValue {
@@ -15,7 +16,7 @@ export interface YamlValue {
   readonly repeated: string[];
 }
 
-const PARSING: DocumentOptions & ParseOptions & SchemaOptions = {
+const PARSING: ComposeOptions = {
   version: '1.1',
   schema: 'failsafe',
   customTags: [...GO_YAML_SCALARS],
@@ -35,14 +36,30 @@ export function parseYaml(text: string): unknown {
   return parseYamlStrict(text).value;
 }
 
-/** Maximum size of one body, which a server parses in one turn of its event loop: some 30,000 lines of typical text. */
+/** Maximum size of one body: some 30,000 lines of typical text. */
 const MAX_BODY_TOKENS = 200_000;
 
 /** The same for the body of a request, with its repeated keys. */
 export function parseYamlStrict(text: string): YamlValue {
-  // The text after the first document is ignored.
-  for (const { value, repeated } of documentsOf(text, MAX_BODY_TOKENS)) return { value, repeated };
-  return { value: null, repeated: [] };
+  return finished(yamlSteps(text));
+}
+
+/** The same with pauses, for a large body. */
+export function* yamlSteps(text: string): Steps<YamlValue> {
+  const source = sourceOf(text);
+  try {
+    // The text after the first document is ignored.
+    const tokens = tokenSteps(source, MAX_BODY_TOKENS);
+    const composed = yield* composeFirst(tokens, { length: text.length, options: PARSING });
+    if (composed === undefined) return { value: null, repeated: [] };
+    if (composed.problem !== undefined) throw composed.problem;
+    yield Math.min(A_TURN, text.length);
+    const { value, repeated } = convertYamlNode(composed.document, source, MAX_OBJECT_MEMBERS);
+    yield Math.min(A_TURN, text.length);
+    return { value: wellFormedValue(value, text), repeated };
+  } catch (error) {
+    throw yamlProblem(error, source.lines);
+  }
 }
 
 /** A document and the line, counted from 1, where its content begins. */
@@ -79,13 +96,14 @@ export function stringifyYaml(value: unknown): string {
   });
 }
 
-function* documentsOf(text: string, maxTokens = MAX_YAML_TOKENS): Generator<YamlValue & PlacedDocument> {
-  const lines = new LineCounter();
+function* documentsOf(text: string): Generator<YamlValue & PlacedDocument> {
+  const source = sourceOf(text);
+  const { lines } = source;
   try {
-    for (const document of new Composer(PARSING).compose(boundedTokens(text, lines, maxTokens))) {
+    for (const document of new Composer(PARSING).compose(boundedTokens(source))) {
       const [problem] = document.errors;
       if (problem !== undefined) throw problem;
-      const converted = convertYamlNode(document, lines);
+      const converted = convertYamlNode(document, source);
       const line = lines.linePos(document.contents?.range[0] ?? 0).line;
       yield { ...converted, value: wellFormedValue(converted.value, text), line };
     }
@@ -94,7 +112,12 @@ function* documentsOf(text: string, maxTokens = MAX_YAML_TOKENS): Generator<Yaml
   }
 }
 
+function sourceOf(text: string): YamlSource {
+  return { text, lines: new LineCounter(), quoted: new Map() };
+}
+
 function yamlProblem(error: unknown, lines: LineCounter): StatusError {
+  if (error instanceof StatusError) return error;
   const text = messageOf(error);
   // The library's composer recurses, so deep nesting overflows the native stack, which is thrown or reported.
   const message = text.startsWith('Maximum call stack') ? 'exceeded max depth' : `${text}${placeOf(error, lines)}`;

@@ -4,6 +4,8 @@ import { isJsonObject } from '../../../api/codec/json/json-value.ts';
 import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';
 import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
 import { newBadRequest, StatusError } from '../../../api/status-error.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { inTurns } from '../../../base/time/steps.ts';
 import type { RepeatedKeys } from '../../registry/apply-object.ts';
 import { repeatedKeys } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
@@ -12,6 +14,8 @@ import type { FieldValidation } from './write-options.ts';
 /** The media type of an apply configuration, whose text may be JSON (API-190, API-210). */
 export const APPLY_PATCH = 'application/apply-patch+yaml';
 
+const TOO_LARGE = 413;
+
 export interface Configuration {
   readonly config: Record<string, unknown>;
   /** `line 4: key "a" already set in map` for each repeated key of a mapping (API-235). */
@@ -19,9 +23,9 @@ export interface Configuration {
 }
 
 /** The body of an apply. The YAML parser is loaded with the first body that is not JSON, because kubectl sends JSON. */
-export async function readConfiguration(context: RequestContext): Promise<Configuration> {
+export async function readConfiguration(context: RequestContext, clock: Clock): Promise<Configuration> {
   const text = decodeUtf8(context.request.body ?? new Uint8Array(0));
-  const { value, repeated } = jsonValue(text) ?? (await yamlValue(text));
+  const { value, repeated } = jsonValue(text) ?? (await yamlValue(text, clock));
   boundTreeValues(value, text.length);
   if (value !== null && !isJsonObject(value)) {
     const why = `json: cannot unmarshal ${foundName(value)} into Go value of type map[string]interface {}`;
@@ -56,12 +60,12 @@ function jsonValue(text: string): ReadValue | undefined {
   }
 }
 
-async function yamlValue(text: string): Promise<ReadValue> {
-  const { parseYamlStrict } = await import('../../../api/codec/yaml/yaml.ts');
+async function yamlValue(text: string, clock: Clock): Promise<ReadValue> {
+  const { yamlSteps } = await import('../../../api/codec/yaml/yaml.ts');
   try {
-    return parseYamlStrict(text);
+    return await inTurns(clock, yamlSteps(text));
   } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
+    if (!(error instanceof StatusError) || error.code === TOO_LARGE) throw error;
     throw newBadRequest(`error decoding YAML: ${error.message}`);
   }
 }

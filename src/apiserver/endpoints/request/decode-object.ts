@@ -7,6 +7,7 @@ import {
   mediaTypeOf,
   PROTOBUF_TYPE,
   YAML_TYPE,
+  yamlBodySteps,
 } from '../../../api/codec/decode-request.ts';
 import { isBelow, scanKeys } from '../../../api/codec/json/duplicate-fields.ts';
 import { fieldInvalid } from '../../../api/field-error.ts';
@@ -14,6 +15,7 @@ import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../.
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
 import type { Clock } from '../../../base/time/clock.ts';
+import { inTurns } from '../../../base/time/steps.ts';
 import { newBadRequest, newInvalid } from '../../../api/status-error.ts';
 import { betweenSteps } from '../../registry/long-work.ts';
 import type { ObjectSchema } from '../../registry/object/object-schema.ts';
@@ -22,17 +24,17 @@ import type { FieldValidation } from './write-options.ts';
 
 /**
  * Decodes the body of a create or update as an object of the expected kind, reports unknown and duplicate fields as requested (API-231,
- * 232), and sets defaults. The caller may change the result. With a clock, a large body yields the event loop between steps.
+ * 232), and sets defaults. The caller may change the result. A large body yields the event loop between steps.
  */
 export async function decodeObject(
   context: RequestContext,
   expected: ObjectSchema,
   validation: FieldValidation,
-  clock?: Clock,
+  clock: Clock,
 ): Promise<KubeObject> {
   const protobuf = expected.typeName === undefined ? 'refused' : 'accepted';
-  const decoded = await decodeBody(context, { kind: expected.kind, protobuf });
-  const pause = clock && betweenSteps(clock, context.request.body?.length ?? 0);
+  const decoded = await decodeBody(context, { kind: expected.kind, protobuf }, clock);
+  const pause = betweenSteps(clock, context.request.body?.length ?? 0);
   if (pause !== undefined) await pause;
   return decodedObject(context, decoded, { expected, validation });
 }
@@ -50,18 +52,21 @@ export function decodedObject(
 export async function decodeBody(
   context: RequestContext,
   options: Omit<DecodeRequestOptions, 'codecs'>,
+  clock: Clock,
 ): Promise<DecodedRequest> {
   const { body } = context.request;
   if (body === undefined || body.length === 0) throw newBadRequest('request body is empty');
   const contentType = context.header('content-type');
   const mediaType = mediaTypeOf(contentType);
   if (mediaType !== YAML_TYPE && mediaType !== PROTOBUF_TYPE) return decodeRequestBody(body, contentType, options);
-  return decodeRequestBody(body, contentType, { ...options, codecs: await codecsOf(mediaType) });
+  const codecs = await codecsOf(mediaType);
+  if (mediaType === YAML_TYPE) return inTurns(clock, yamlBodySteps(body, { ...options, codecs }));
+  return decodeRequestBody(body, contentType, { ...options, codecs });
 }
 
 /** Loaded with the first body that needs them, because together they are larger than the server. */
 async function codecsOf(mediaType: typeof YAML_TYPE | typeof PROTOBUF_TYPE): Promise<BodyCodecs> {
-  if (mediaType === YAML_TYPE) return { yaml: (await import('../../../api/codec/yaml/yaml.ts')).parseYamlStrict };
+  if (mediaType === YAML_TYPE) return { yaml: (await import('../../../api/codec/yaml/yaml.ts')).yamlSteps };
   return { protobuf: (await import('../../../api/codec/protobuf/protobuf.ts')).decodeProtobuf };
 }
 

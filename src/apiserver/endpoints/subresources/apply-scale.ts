@@ -19,7 +19,7 @@ export async function handleApplyScale(scope: ResourceScope): Promise<HttpRespon
   const { context, resource, name } = scope;
   const options = parseApplyOptions(context.query);
   const schema = scaleSchema();
-  const configuration = await readConfiguration(context);
+  const configuration = await readConfiguration(context, resource.environment.clock);
   const config = validatedConfiguration(configuration.config, schema);
   const repeatedKeys = repeatedKeysOf(configuration, options.fieldValidation);
   const replicas = replicasPaths(resource);

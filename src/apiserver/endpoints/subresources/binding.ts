@@ -51,7 +51,12 @@ interface Bound {
 async function bind(scope: ResourceScope, { pods, podName }: Bound): Promise<HttpResponse> {
   const { context, namespace } = scope;
   const options = parseWriteOptions(context.query, 'CreateOptions');
-  const binding: Binding = await decodeObject(context, bindingSchema(), options.fieldValidation);
+  const binding: Binding = await decodeObject(
+    context,
+    bindingSchema(),
+    options.fieldValidation,
+    pods.environment.clock,
+  );
   const given = binding.metadata?.name ?? '';
   const name = podName ?? given;
   if (given !== '' && given !== name) throw newBadRequest('name in URL does not match name in Binding object');

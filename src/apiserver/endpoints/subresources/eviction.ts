@@ -18,7 +18,6 @@ import { updateObject } from '../../registry/update-object.ts';
 import { statusResponse } from '../negotiation/body-format.ts';
 import { objectSchema, type ObjectSchema } from '../../registry/object/object-schema.ts';
 import { decodeBody, decodedObject } from '../request/decode-object.ts';
-import type { RequestContext } from '../request/request-context.ts';
 import { type ResourceScope, writeContext } from '../request/resource-scope.ts';
 import { type FieldValidation, parseWriteOptions } from '../request/write-options.ts';
 
@@ -30,7 +29,7 @@ interface Pod extends KubeObject {
 export async function handleEviction(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, namespace, name, info } = scope;
   const write = parseWriteOptions(context.query, 'CreateOptions');
-  const eviction = await decodeEviction(context, write.fieldValidation);
+  const eviction = await decodeEviction(scope, write.fieldValidation);
   if ((eviction.metadata?.name ?? '') !== name)
     throw newBadRequest('name in URL does not match name in Eviction object');
   const options = evictionOptions(eviction, write.dryRun);
@@ -76,8 +75,8 @@ export async function handleEviction(scope: ResourceScope): Promise<HttpResponse
 }
 
 /** Both versions have the same fields; admission sees policy/v1 (API-317; `pkg/registry/core/pod/storage/eviction.go`). */
-async function decodeEviction(context: RequestContext, validation: FieldValidation): Promise<KubeObject> {
-  const body = await decodeBody(context, { kind: 'Eviction', protobuf: 'accepted' });
+async function decodeEviction({ context, resource }: ResourceScope, validation: FieldValidation): Promise<KubeObject> {
+  const body = await decodeBody(context, { kind: 'Eviction', protobuf: 'accepted' }, resource.environment.clock);
   const version = body.object.apiVersion === 'policy/v1beta1' ? 'v1beta1' : 'v1';
   const eviction = decodedObject(context, body, { expected: { ...evictionSchema(), version }, validation });
   return { ...eviction, apiVersion: 'policy/v1' };

@@ -14,7 +14,8 @@ import { parseWriteOptions } from '../request/write-options.ts';
 export async function handleFinalize(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, info, name } = scope;
   const options = parseWriteOptions(context.query, 'UpdateOptions');
-  const decode = (): Promise<KubeObject> => decodeObject(context, resource.schema, options.fieldValidation);
+  const decode = (): Promise<KubeObject> =>
+    decodeObject(context, resource.schema, options.fieldValidation, resource.environment.clock);
   const sent = await decode();
   checkName(sent, name);
   const copies = freshCopies(sent, decode);

@@ -20,7 +20,7 @@ export function reviewEndpoint(reviewer: Reviewer): (scope: ResourceScope) => Pr
   return async (scope) => {
     const { context, info, namespace, resource } = scope;
     const options = parseWriteOptions(context.query, 'CreateOptions');
-    const body = await decodeObject(context, resource.schema, options.fieldValidation);
+    const body = await decodeObject(context, resource.schema, options.fieldValidation, resource.environment.clock);
     await admitTransient(resource, {
       operation: 'CREATE',
       subresource: '',

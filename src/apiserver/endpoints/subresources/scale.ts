@@ -22,9 +22,10 @@ export async function handleGetScale(scope: ResourceScope): Promise<HttpResponse
 }
 
 export async function handleUpdateScale(scope: ResourceScope): Promise<HttpResponse> {
-  const { context, name } = scope;
+  const { context, resource, name } = scope;
+  const { clock } = resource.environment;
   const options = parseWriteOptions(context.query, 'UpdateOptions');
-  const decode = (): Promise<KubeObject> => decodeObject(context, scaleSchema(), options.fieldValidation);
+  const decode = (): Promise<KubeObject> => decodeObject(context, scaleSchema(), options.fieldValidation, clock);
   const scale = await decode();
   checkName(scale, name);
   const next = freshCopies(scale, decode);

@@ -58,7 +58,12 @@ export function tokenEndpoint(
 async function issue(scope: ResourceScope, tokens: ServiceAccountTokens): Promise<HttpResponse> {
   const { context, resource, namespace, name } = scope;
   const options = parseWriteOptions(context.query, 'CreateOptions');
-  const request: TokenRequest = await decodeObject(context, tokenRequestSchema(), options.fieldValidation);
+  const request: TokenRequest = await decodeObject(
+    context,
+    tokenRequestSchema(),
+    options.fieldValidation,
+    resource.environment.clock,
+  );
   const given = request.metadata ?? {};
   requireSame(given, 'name', { wanted: name, account: name });
   requireSame(given, 'namespace', { wanted: namespace, account: name });

@@ -10,7 +10,7 @@ import { updatedPart } from './update.ts';
 export async function handleApply(scope: ResourceScope): Promise<HttpResponse> {
   const { context, resource, namespace, name } = scope;
   const options = parseApplyOptions(context.query);
-  const configuration = await readConfiguration(context);
+  const configuration = await readConfiguration(context, resource.environment.clock);
   const result = await applyObject(resource, {
     namespace,
     name,

@@ -68,7 +68,11 @@ export async function readDeleteOptions({ context, resource }: ResourceScope): P
   const { body } = context.request;
   let options: DeleteOptions;
   if (body !== undefined && body.length > 0) {
-    const { object } = await decodeBody(context, { kind: 'DeleteOptions', protobuf: 'accepted' });
+    const { object } = await decodeBody(
+      context,
+      { kind: 'DeleteOptions', protobuf: 'accepted' },
+      resource.environment.clock,
+    );
     // The options are the same in every group and version, served or not.
     options = deleteOptionsFromBody(object);
   } else {

@@ -1,0 +1,178 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Composer, CST, LineCounter } from 'yaml';
+
+import { finished } from '../../../base/time/steps.ts';
+import { MAX_OBJECT_MEMBERS } from '../json/body-values.ts';
+import { composeFirst, type ComposeOptions } from './yaml-compose.ts';
+import { convertYamlNode } from './yaml-nodes.ts';
+import { GO_YAML_SCALARS } from './yaml-scalars.ts';
+import { boundedTokens, tokenSteps, type YamlSource } from './yaml-tokens.ts';
+import { parseYaml, stringifyYaml, yamlSteps } from './yaml.ts';
+
+const options: ComposeOptions = {
+  version: '1.1',
+  schema: 'failsafe',
+  customTags: [...GO_YAML_SCALARS],
+  merge: false,
+  uniqueKeys: false,
+  logLevel: 'silent',
+};
+
+type Read = (source: YamlSource) => ReturnType<typeof convertYamlNode> | string | undefined;
+
+const atOnce: Read = (source) => {
+  const [document] = new Composer(options).compose(boundedTokens(source));
+  const [problem] = document?.errors ?? [];
+  return problem === undefined ? document && convertYamlNode(document, source) : `${problem.pos[0]} ${problem.message}`;
+};
+
+const inPieces: Read = (source) => {
+  const composed = finished(composeFirst(tokenSteps(source), { length: source.text.length, options, piece: 1 }));
+  if (composed?.problem !== undefined) return `${composed.problem.pos[0]} ${composed.problem.message}`;
+  return composed && convertYamlNode(composed.document, source);
+};
+
+/** The value with its repeated keys, or the first error and its place. */
+function outcome(read: Read, text: string): unknown {
+  try {
+    return read({ text, lines: new LineCounter(), quoted: new Map() }) ?? 'no document';
+  } catch (error) {
+    return String(error);
+  }
+}
+
+describe('YAML that is composed in pieces', () => {
+  it.each([
+    'a: 1\nb:\n  c: [d, {e: f}, g: h, "i"]\n  # comment\n  j: |\n    k\n    l\nm: &n [o]\np: *n\n',
+    '- a\n- - b\n  - c: d\n    e: f\n-\n- g\n',
+    '{a: [1, 2, {b: c}], "d": {e: f, g: }, h, ? i : j}',
+    '%YAML 1.1\n%TAG !e! tag:example.com,2026:\n---\na: !e!x [b, !!str c]\n...\n---\nb: [',
+    'a: [1, 2\nb: 3\n',
+    '[1, 2',
+    '[1, [2, 3',
+    '{a: b}}',
+    'a: [1,, 2]\n',
+    'a: [, 1]\n',
+    'a: [1 2, "x" y]\n',
+    'a:\n  b: 1\n c: 2\n',
+    'a:\n- b\n c\n',
+    'a: {b: 1, b: 2}\na: 3\n',
+    'a: !!map\n  b: c\nd: !!seq {e: f}\n',
+    'a: &x\n  b: 1\nc:\n  <<: *x\n  d: *x\n',
+    '&x\na: *x\n',
+    'a:\tb\n\tc: d\n',
+    '? [a, b]\n: c\n',
+    '? a\n? b\n: - c\n',
+    '- a: b\n   c: d\n',
+    '"a": "b\n c"\n"d": \'e\n\n  f\'\n',
+  ])('%j is read as in one piece', (text) => {
+    expect(outcome(inPieces, text)).toEqual(outcome(atOnce, text));
+  });
+
+  it('any text is read as in one piece, with the same words for the same mistake', () => {
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.oneof(fc.constantFrom('a', 'b c', 'x: y', '- z', 'k\nl\n', '#', ''), fc.integer(), fc.constant(null)),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(fc.constantFrom('a', 'b', 'cc', '<<', 'd e'), tie('value'), {
+          maxKeys: 4,
+          noNullPrototype: true,
+        }),
+      ),
+    }));
+    const text = fc.oneof(
+      value.map(stringifyYaml),
+      value.map((each) => JSON.stringify(each, undefined, 1)),
+      value.map((each) => JSON.stringify(each).replaceAll('"', '')),
+    );
+    const parts = [
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      ':',
+      ': ',
+      '- ',
+      '? ',
+      '\n',
+      ' ',
+      '\t',
+      '#',
+      ' # c',
+      '&a ',
+      '*a',
+      '!!map ',
+      '!t ',
+      '"',
+      "'",
+      '|',
+      '---\n',
+      '...\n',
+      '%YAML 1.1\n',
+    ];
+    const change = fc.record({ at: fc.nat(), remove: fc.nat(2), add: fc.constantFrom('', ...parts) });
+    fc.assert(
+      fc.property(text, fc.array(change, { maxLength: 3 }), (given, changes) => {
+        let changed = given;
+        for (const { at, remove, add } of changes) {
+          const place = at % (changed.length + 1);
+          changed = changed.slice(0, place) + add + changed.slice(place + remove);
+        }
+        expect(outcome(inPieces, changed)).toEqual(outcome(atOnce, changed));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('a long text between double quotes has the value that the library gives it', () => {
+    const part = fc.constantFrom(
+      'a',
+      ' ',
+      '\n ',
+      '\\n',
+      '\\\\',
+      '\\"',
+      '\\u00e9',
+      '\\U0001F600',
+      '\t',
+      ' \n\n  ',
+      '\\\n  ',
+      "'",
+    );
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 5, maxLength: 40 }), fc.nat(5000), (parts, padding) => {
+        const text = `"${'x'.repeat(padding)}${parts.join('').repeat(1000)}x"`;
+        const token: CST.FlowScalar = { type: 'double-quoted-scalar', offset: 0, indent: 0, source: text };
+        const source = { text: `- ${text} # comment\n- 1\n`, lines: new LineCounter(), quoted: new Map() };
+        expect(inPieces(source)).toEqual({ value: [CST.resolveAsScalar(token).value, 1], repeated: [] });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each([
+    [
+      'an escape that does not exist',
+      `a: "${'x'.repeat(10_000)}\\q"`,
+      'Invalid escape sequence \\q at line 1, column 10005:',
+    ],
+    ['no second quote', `a: "${' x\n'.repeat(10_000)}`, 'Missing closing "quote at line 10001, column 1:'],
+  ])('a long text with %s is refused, with its place', (_what, text, words) => {
+    expect(() => parseYaml(text)).toThrow(words);
+  });
+
+  it('an object of too many members is a 413, as in other encodings', () => {
+    const text = `a:\n${Array.from({ length: MAX_OBJECT_MEMBERS + 1 }, (_, at) => `  k${at}: v\n`).join('')}`;
+    expect(() => parseYaml(text)).toThrow(`limit is ${MAX_OBJECT_MEMBERS} members in one object`);
+  });
+
+  it('pauses after each hundred tokens and each four thousand characters', () => {
+    const steps = yamlSteps(`a:\n${Array.from({ length: 5000 }, (_, at) => `  k${at}: v\n`).join('')}`);
+    let pauses = 0;
+    while (steps.next().done !== true) pauses++;
+    expect(pauses).toBeGreaterThan(400);
+  });
+});
