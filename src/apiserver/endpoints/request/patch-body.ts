@@ -46,7 +46,7 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   const text = decodeUtf8(body);
   boundTextValues(text);
   const parsed = parseJsonText(text, prefixOf(contentType));
-  // Go decodes null as a map without members; only a merge patch looks at the text itself.
+  // Go decodes null as a map without members; a merge patch of null is refused.
   const patch = parsed === null && contentType === STRATEGIC_MERGE_PATCH ? {} : parsed;
   if (contentType !== JSON_PATCH && !isJsonObject(patch)) {
     if (patch === null && contentType === MERGE_PATCH) throw newBadRequest('Invalid JSON Patch');
