@@ -7,7 +7,7 @@ import { TypedValueError } from './typed-value-error.ts';
 
 /**
  * The path element that identifies a value of an associative list. An absent key has its default value, and is left out if it has no
- * default (API-222).
+ * default. A key that is null stays null (API-222).
  * @throws TypedValueError when the element cannot be identified
  */
 export function listElementOf(list: ListSchema, value: unknown): PathElement {
@@ -19,8 +19,9 @@ function keyedElement(list: ListSchema, value: unknown): PathElement {
   if (!isJsonObject(value)) throw new TypedValueError(['associative list with keys may not have non-map elements']);
   const keys: [name: string, value: unknown][] = [];
   for (const name of list.keys) {
-    const given = getKey(value, name) ?? list.element().map?.field(name)?.default;
-    if (given !== undefined) keys.push([name, given]);
+    const given = getKey(value, name);
+    const key = given === undefined ? list.element().map?.field(name)?.default : given;
+    if (key !== undefined) keys.push([name, key]);
   }
   if (keys.length === 0) {
     const names = list.keys.map((name) => JSON.stringify(name)).join(' ');

@@ -82,6 +82,8 @@ function undecodable(value: unknown, place: string): StatusError {
 }
 
 function readOperations(patch: unknown): PatchOperation[] {
+  // Go decodes null as a list without operations.
+  if (patch === null) return [];
   if (!Array.isArray(patch)) {
     throw undecodable(patch, 'value of type []handlers.jsonPatchOp');
   }

@@ -73,4 +73,14 @@ describe('dropUnsetNulls', () => {
     dropUnsetNulls(object, structuralSchema(schema));
     expect(object).toEqual(want);
   });
+
+  it.each<[string, JsonSchemaProps, unknown]>([
+    ['without a type', { 'x-kubernetes-preserve-unknown-fields': true }, {}],
+    ['with a type', { type: 'string' }, { a: null }],
+    ['for integers and strings', { 'x-kubernetes-int-or-string': true }, { a: null }],
+  ])('API-462 of untyped fields only drops a null of a field %s', (_what, a, want) => {
+    const object = { a: null };
+    dropUnsetNulls(object, structuralSchema({ properties: { a } }), 'untyped');
+    expect(object).toEqual(want);
+  });
 });

@@ -42,19 +42,25 @@ function isReplaced(schema: StructuralSchema): boolean {
 
 /**
  * Drops, in place, nulls in fields that are not nullable and have no default, because such nulls mean "not set" (apiextensions
- * `defaulting.PruneNonNullableNullsWithoutDefaults`). Items of lists stay.
+ * `defaulting.PruneNonNullableNullsWithoutDefaults`). Items of lists stay. With `untyped`, nulls that a type forbids stay as well, so that
+ * validation refuses them.
  */
-export function dropUnsetNulls(value: unknown, schema: StructuralSchema | undefined): void {
+export function dropUnsetNulls(
+  value: unknown,
+  schema: StructuralSchema | undefined,
+  which: 'all' | 'untyped' = 'all',
+): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    for (const item of value) dropUnsetNulls(item, schema?.items);
+    for (const item of value) dropUnsetNulls(item, schema?.items, which);
     return;
   }
   const object = value as Json;
   for (const name of Object.keys(object)) {
     const inner = fieldSchema(schema, name);
     const item = object[name];
-    if (item === null && inner !== undefined && !inner.nullable && inner.default === undefined) delete object[name];
-    else dropUnsetNulls(item, inner);
+    const unset = item === null && inner !== undefined && !inner.nullable && inner.default === undefined;
+    if (unset && !(which === 'untyped' && inner.typed)) delete object[name];
+    else dropUnsetNulls(item, inner, which);
   }
 }

@@ -98,6 +98,7 @@ function below(path: string, key: string): string {
 
 const NOTHING_KNOWN: StructuralSchema = {
   nullable: false,
+  typed: false,
   default: undefined,
   properties: new Map(),
   additionalProperties: undefined,

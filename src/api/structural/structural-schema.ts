@@ -6,6 +6,8 @@ import { itemSchema, type JsonSchemaProps, valueSchema } from './json-schema-pro
  */
 export interface StructuralSchema {
   readonly nullable: boolean;
+  /** False if values of any type are valid, null among them. */
+  readonly typed: boolean;
   /** The default; undefined for none. It is shared, so callers copy it before they put it into an object. */
   readonly default: unknown;
   readonly properties: ReadonlyMap<string, StructuralSchema>;
@@ -31,6 +33,7 @@ export function structuralSchema(props: JsonSchemaProps): StructuralSchema {
   const items = itemSchema(props);
   const schema = {
     nullable: props.nullable ?? false,
+    typed: props.type !== undefined || props['x-kubernetes-int-or-string'] === true,
     default: props.default,
     properties,
     additionalProperties:

@@ -77,7 +77,7 @@ export class VersionSchema implements ObjectSchema {
     const { metadata, unknownFields } = decodeMetadata(object.metadata, this);
     const { metadata: _metadata, ...rest } = object;
     const pruned = prune(rest, this.structural);
-    if (nulls !== 'kept') dropUnsetNulls(pruned.object, this.structural);
+    dropUnsetNulls(pruned.object, this.structural, nulls === 'kept' ? 'untyped' : 'all');
     const unknownEmbedded = coerceEmbedded(pruned.object, this.structural, this);
     return {
       object: { ...pruned.object, metadata },

@@ -120,6 +120,8 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
+/** Bytes that may stand outside strings after the key `items`: the list, the letters of `null`, and the end of the value. */
+const ITEMS_BEGIN: ReadonlySet<number> = new Set(Buffer.from(':[],}nul'));
 
 /** Tracks only strings and nesting, and extracts `$.metadata` and each of `$.items`. */
 class JsonListDecoder implements ListDecoder {
@@ -169,6 +171,10 @@ class JsonListDecoder implements ListDecoder {
       if (byte <= SPACE) continue;
       if (this.#inItems && this.#depth === 2 && byte !== OPEN_BRACE && byte !== COMMA && byte !== CLOSE_BRACKET) {
         throw new DecodeError('a list item that is not an object');
+      }
+      // Any other value in place of the items would pass for an empty list. `null` is one.
+      if (this.#depth === 1 && !this.#expectKey && this.#key === 'items' && !ITEMS_BEGIN.has(byte)) {
+        throw new DecodeError('items of the list is not a list');
       }
       switch (byte) {
         case QUOTE:

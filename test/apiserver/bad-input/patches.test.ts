@@ -38,7 +38,7 @@ describe('API-194 JSON patches', () => {
       { ...patch('json-patch', ''), body: Buffer.from([0x5b, 0xff, 0x5d]) },
       refusal(400, 'json parse error: invalid UTF-8'),
     ],
-    ...Object.entries({ '{}': 'object', null: 'null', '3': 'number', '"x"': 'string' }).map(([body, found]): Row => [
+    ...Object.entries({ '{}': 'object', '3': 'number', '"x"': 'string' }).map(([body, found]): Row => [
       body,
       patch('json-patch', body),
       refusal(
@@ -160,6 +160,14 @@ describe('API-194 JSON patches', () => {
     });
     expect([status, headers['warning']]).toEqual([200, [String.raw`299 - "json patch unknown field \"[0].vlaue\""`]]);
   });
+
+  it.each(['json-patch', 'strategic-merge-patch'])('API-192 null is a %s that changes nothing', async (type) => {
+    const { status, text } = await rig.server.request('PATCH', `${WITNESS}?dryRun=All`, {
+      body: 'null',
+      headers: { 'content-type': `application/${type}+json` },
+    });
+    expect([status, text]).toEqual([200, (await rig.server.get(WITNESS)).text]);
+  });
 });
 
 describe.each(merges)('API-193 API-195 %s', (type) => {
@@ -168,7 +176,7 @@ describe.each(merges)('API-193 API-195 %s', (type) => {
   refuses('malformed', [
     ['cut', patch(type, '{'), refusal(400, `${where}unexpected end of JSON input`)],
     ['empty', patch(type, ''), refusal(400, `${where}unexpected end of JSON input`)],
-    ['null', patch(type, 'null'), refusal(400, 'the patch must be a JSON object')],
+    ...(type === 'merge-patch' ? [['null', patch(type, 'null'), refusal(400, 'Invalid JSON Patch')] as Row] : []),
     ...Object.entries({ '[]': 'array', '3': 'number', '"x"': 'string', true: 'bool' }).map(([body, found]): Row => [
       body,
       patch(type, body),

@@ -141,12 +141,15 @@ describe('queries', () => {
       [
         `list ${text}`,
         list(`resourceVersion=${text}`),
-        refusal(400, `invalid resource version: strconv.ParseUint: parsing "${text}": invalid syntax`),
+        refusal(
+          400,
+          `invalid resource version: resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+        ),
       ],
       [
         `get ${text}`,
         get(`${WITNESS}?resourceVersion=${text}`),
-        refusal(400, `invalid resource version: strconv.ParseUint: parsing "${text}": invalid syntax`),
+        refusal(500, `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`),
       ],
       [
         `watch ${text}`,

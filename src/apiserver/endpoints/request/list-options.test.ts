@@ -5,7 +5,7 @@ import {
   parseListOptions,
   validateListOptions,
   validateWatchOptions,
-  watchRevision,
+  readRevision,
 } from './list-options.ts';
 
 function failure(run: () => unknown): { code: number; reason: string; message: string; field?: string } {
@@ -93,7 +93,7 @@ describe('list options', () => {
   ])('API-129 API-132 watch ?%s is allowed', (query) => expect(() => validateWatchOptions(parse(query))).not.toThrow());
 
   it('API-139 the greatest resource version is one of the future, and a greater one is none', () => {
-    for (const read of [listRevision, watchRevision]) {
+    for (const read of [listRevision, readRevision]) {
       expect(read('18446744073709551615')).toBeGreaterThan(2 ** 52);
       expect(Number.isSafeInteger(read('18446744073709551615') + 1)).toBe(true);
       expect(failure(() => read('18446744073709551616')).message).toMatch(/value out of range$/);
@@ -105,12 +105,12 @@ describe('list options', () => {
       code: 400,
       message: expect.stringMatching(/^invalid resource version: /),
     });
-    expect(failure(() => watchRevision('abc'))).toMatchObject({
+    expect(failure(() => readRevision('abc'))).toMatchObject({
       code: 500,
       reason: '',
       message: expect.stringMatching(/^resourceVersion: Invalid value: "abc": /),
     });
     expect(listRevision('12')).toBe(12);
-    expect(watchRevision('')).toBe(0);
+    expect(readRevision('')).toBe(0);
   });
 });

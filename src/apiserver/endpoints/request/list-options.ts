@@ -132,21 +132,22 @@ function parseRevision(text: string): number | string {
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER - 1);
 }
 
-/** The version of a list or GET; a malformed one is a 400 (API-139). Empty counts as 0: newest. */
+/** The version of a list; a malformed one is a 400 (API-139). Empty counts as 0: newest. */
 export function listRevision(text: string): number {
   if (text === '') return 0;
   const revision = parseRevision(text);
-  if (typeof revision === 'string') throw newBadRequest(`invalid resource version: ${revision}`);
+  if (typeof revision === 'string') throw newBadRequest(`invalid resource version: ${malformed(text, revision)}`);
   return revision;
 }
 
-/** The version of a watch; a malformed one is a 500 without a reason (API-139). */
-export function watchRevision(text: string): number {
+/** The version of a GET or a watch; a malformed one is a 500 without a reason (API-139). Empty counts as 0: newest. */
+export function readRevision(text: string): number {
   if (text === '') return 0;
   const revision = parseRevision(text);
-  if (typeof revision === 'string') {
-    const error = fieldInvalid('resourceVersion', text, revision);
-    throw newUntypedInternal(`resourceVersion: ${error.message}`);
-  }
+  if (typeof revision === 'string') throw newUntypedInternal(malformed(text, revision));
   return revision;
+}
+
+function malformed(text: string, why: string): string {
+  return `resourceVersion: ${fieldInvalid('resourceVersion', text, why).message}`;
 }

@@ -45,9 +45,11 @@ export function readPatchBody(context: RequestContext, typeName: string | undefi
   const body = context.request.body ?? new Uint8Array(0);
   const text = decodeUtf8(body);
   boundTextValues(text);
-  const patch = parseJsonText(text, prefixOf(contentType));
+  const parsed = parseJsonText(text, prefixOf(contentType));
+  // Go decodes null as a map without members; a merge patch of null is refused.
+  const patch = parsed === null && contentType === STRATEGIC_MERGE_PATCH ? {} : parsed;
   if (contentType !== JSON_PATCH && !isJsonObject(patch)) {
-    if (patch === null) throw newBadRequest('the patch must be a JSON object');
+    if (patch === null && contentType === MERGE_PATCH) throw newBadRequest('Invalid JSON Patch');
     throw newBadRequest(
       `${prefixOf(contentType)}json: cannot unmarshal ${foundName(patch)} into Go value of type map[string]interface {}`,
     );

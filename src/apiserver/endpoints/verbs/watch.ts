@@ -10,7 +10,7 @@ import { EventBatch, CacheEvent } from '../../storage/cache/cache-event.ts';
 import type { CacheWatch, WatchStep } from '../../storage/cache/cache-watch.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../../storage/interface.ts';
 import type { CacheWatchOptions } from '../../storage/cache/watch-cache.ts';
-import { type ListOptions, parseListOptions, validateWatchOptions, watchRevision } from '../request/list-options.ts';
+import { type ListOptions, parseListOptions, validateWatchOptions, readRevision } from '../request/list-options.ts';
 import { PROTOBUF_TYPE } from '../negotiation/negotiation.ts';
 import { refuseUnconverted } from '../response/list-writer.ts';
 import { refuseMismatch } from '../response/object-writer.ts';
@@ -35,7 +35,7 @@ export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
   refuseWebSocket(context.header('upgrade'));
   const options = ofName(name, parseListOptions(context.query));
   validateWatchOptions(options);
-  const revision = watchRevision(options.resourceVersion);
+  const revision = readRevision(options.resourceVersion);
   refuseMismatch(scope, 'watch');
   const selection = selectionOf(scope, options);
   const encoder = await watchEncoder(scope);

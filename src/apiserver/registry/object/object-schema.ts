@@ -24,7 +24,7 @@ export interface ObjectSchema {
   readonly typeSchema?: TypeSchema;
   /**
    * Throws a 400 for values of the wrong type. Nulls in fields that are not nullable count as unset and are dropped. With `kept`, such
-   * nulls of a custom resource stay, so that validation refuses them, as for an apply.
+   * nulls of a custom resource stay where a type forbids them, so that validation refuses them, as for an apply.
    */
   decode(object: KubeObject, nulls?: 'kept'): DecodedObject;
   applyDefaults(object: KubeObject): void;
