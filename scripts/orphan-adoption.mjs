@@ -12,9 +12,13 @@ const shares = [
   { share: 0.1, options: { seed: 3, records: 'events', barrier: 'off', restarts: 'always' } },
 ];
 
-/** Controllers of ours that adopt. One share in six has its collector replaced while the write is on its way. */
+/**
+ * Controllers of ours that adopt. One share in six has its collector replaced while the write is on its way, and another one loses its records
+ * with that, where the server's guard and the barrier must be enough.
+ */
 const OWN_KINDS = ['ReplicaSet', 'ReplicationController', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job'];
 const WINDOWS = 5;
+const WITHOUT_RECORDS = { ownerGuard: 'controllers', barrier: 'on' };
 
 /** Plays one share, in a thread of its own. */
 async function play({ program, name, options }) {
@@ -86,8 +90,9 @@ async function main() {
     const each = Math.ceil(own / OWN_KINDS.length);
     const replaced = Math.ceil(each / 6);
     const jobs = OWN_KINDS.flatMap((kind, index) => [
-      { kind, seed: index, rounds: each - replaced, records: 'memory', restarts: 'never' },
+      { kind, seed: index, rounds: each - 2 * replaced, records: 'memory', restarts: 'never' },
       { kind, seed: index, rounds: replaced, records: 'events', restarts: 'always' },
+      { kind, seed: index, rounds: replaced, records: 'memory', restarts: 'always', ...WITHOUT_RECORDS },
     ]).filter((job) => job.rounds > 0);
     const entry = 'test/lifecycle/orphan-race/orphan-race.ts';
     await report(`orphan adoption by our controllers, ${WINDOWS} windows`, entry, 'orphanRace', jobs);

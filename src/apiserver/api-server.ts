@@ -48,7 +48,7 @@ import {
 } from './emulation/features.ts';
 import { EventExpiry } from './registry/event-expiry.ts';
 import { ResourceRegistry } from './registry/resource-registry.ts';
-import type { RegistryEnvironment } from './registry/resource-store.ts';
+import type { OwnerGuard, RegistryEnvironment } from './registry/resource-store.ts';
 import { ClaimSweep } from './registry/strategies/services/claim-sweep.ts';
 import { IpAddressKeeper } from './registry/strategies/services/ip-address-keeper.ts';
 import { defaultServiceRange, type ServiceRange } from './registry/strategies/services/service-range.ts';
@@ -99,6 +99,11 @@ export interface ApiServerOptions {
   readonly emulatedVersion?: EmulatedVersion;
   /** Features that are switched on (API-607). Default: none. */
   readonly featureGates?: ReadonlySet<FeatureGate>;
+  /**
+   * The users whose writes may not add a controller that does not exist or is being orphaned (LIFE-566): nobody, the controllers in this
+   * process, or everybody. Default: `controllers`.
+   */
+  readonly ownerGuard?: OwnerGuard;
   /** More plug-ins, which run after the built-in ones. */
   readonly admission?: readonly AdmissionPlugin[];
   /** Maximum numbers of concurrent requests. */
@@ -256,6 +261,7 @@ class EmbeddedApiServer implements ApiServer {
       watchCaches: this.#watchCaches,
       updateTurns: new UpdateTurns(),
       features,
+      ownerGuard: options.ownerGuard ?? 'controllers',
     };
     const environment = this.#environment;
     this.resources = new ResourceRegistry(environment);

@@ -1,4 +1,4 @@
-import type { UserInfo } from '../apiserver/authentication/user-info.ts';
+import { CONTROLLER_MANAGER, type UserInfo } from '../apiserver/authentication/user-info.ts';
 import type { Clock } from '../base/time/clock.ts';
 import type { HttpHandler } from '../base/http-message.ts';
 import { inProcessTransport } from '../client/http/in-process-transport.ts';
@@ -20,7 +20,7 @@ export interface InProcessClientOptions {
 /** A client of the API server in this process. It may do everything, like that of kube-controller-manager. */
 export function inProcessClient(
   handler: HttpHandler,
-  { clock, userAgent, interceptors, username = 'system:kube-controller-manager' }: InProcessClientOptions,
+  { clock, userAgent, interceptors, username = CONTROLLER_MANAGER }: InProcessClientOptions,
 ): RestClient {
   const transport = inProcessTransport(handler, { peer: { commonName: username, organizations: MASTERS } });
   return new RestClient({ transport, clock, interceptors, userAgent, watches: 'lasting' });

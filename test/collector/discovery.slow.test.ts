@@ -96,6 +96,42 @@ describe('resources that come and go', () => {
     expect(await rig.names(widget)).toEqual([]);
   });
 
+  it('API-396 COL-020 one that is unchanged is not sent again and leaves the monitors alone; a change is seen', async () => {
+    const statuses: number[] = [];
+    rig.weather = async (request, next) => {
+      const response = await next(request);
+      if (/^\/apis?$/.test(request.target)) statuses.push(response.status);
+      return response;
+    };
+    await rig.startCollector();
+    const before = rig.recorder.intake.length;
+    await rig.advance(90_000);
+    expect(statuses).toEqual([200, 200, 304, 304, 304, 304, 304, 304]);
+    expect(rig.recorder.intake.length).toBe(before);
+    statuses.length = 0;
+    rig.serve(widget);
+    await rig.advance(60_000);
+    expect(statuses.toSorted()).toEqual([200, 304, 304, 304]);
+    expect(rig.recorder.intake.slice(before).map(({ path }) => path)).toEqual(['/apis/example.com/v1/widgets']);
+  });
+
+  it('API-396 COL-022 a pass with monitors that could not be started is not the last about an unchanged one', async () => {
+    const withoutKind = { resource: 'odd', responseKind: { kind: '' }, scope: 'Namespaced', verbs: ['list', 'watch'] };
+    const versions = [{ version: 'v1', resources: [withoutKind] }];
+    const items = [{ metadata: { name: 'odd.example.com' }, versions }];
+    const document = JSON.stringify({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items });
+    const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    rig.weather = async (request, next) => {
+      if (request.target !== '/apis') return next(request);
+      if (request.headers['if-none-match'] === '"odd"') return { status: 304, headers: {}, body: new Uint8Array() };
+      return { status: 200, headers: { 'content-type': type, etag: '"odd"' }, body: Buffer.from(document) };
+    };
+    await rig.startCollector();
+    expect(syncErrors()).toBe(1);
+    await rig.advance(60_000);
+    expect(syncErrors()).toBe(3);
+  });
+
   it('COL-029 a kind that is not known has discovery read again at once, but not again and again', async () => {
     await rig.startCollector();
     await rig.advance(6000);

@@ -35,6 +35,27 @@ const quota = {
   spec: { hard: { pods: '0' } },
 };
 
+/** Every pod is refused with 422, as one is that validation refuses. */
+const noPods = [
+  {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'no-pods' },
+    spec: {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+      },
+      validations: [{ expression: 'false', message: 'no pods today' }],
+    },
+  },
+  {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: 'no-pods' },
+    spec: { policyName: 'no-pods', validationActions: ['Deny'] },
+  },
+];
+
 describe('a workload whose pods can not be made', () => {
   it.each(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet'])(
     'LIFE-003 tries more and more slowly when a quota is used up: %s',
@@ -73,6 +94,25 @@ describe('a workload whose pods can not be made', () => {
     const failed = (await events()).filter((event) => /^FailedCreate .*exceeded quota/.test(event));
     expect(failed.length).toBeGreaterThanOrEqual(2);
   });
+
+  it.each(['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet', 'DaemonSet', 'Job'])(
+    'LIFE-003 tries more and more slowly when every pod is invalid: %s',
+    async (kind) => {
+      cluster = await startCluster({ simulate: { nodes: 1 }, objects: noPods });
+      const selects = kind !== 'ReplicationController' && kind !== 'Job';
+      const web = selects ? workload(kind, {}) : { ...workload(kind, {}), spec: {} };
+      const apiVersion = kind === 'Job' ? 'batch/v1' : kind === 'ReplicationController' ? 'v1' : 'apps/v1';
+      const of = template(kind === 'Job' ? { restartPolicy: 'Never' } : {});
+      await cluster.client.create({ ...web, apiVersion, spec: { ...web.spec, template: of } });
+      await cluster.clock.advance(10 * MINUTE);
+      expect(requests()).toBeGreaterThan(5);
+      expect(requests()).toBeLessThan(80);
+      const before = requests();
+      await cluster.clock.advance(10 * MINUTE);
+      expect(requests() - before).toBeLessThan(20);
+      expect(await events()).toContainEqual(expect.stringMatching(/^FailedCreate .*no pods today/));
+    },
+  );
 
   it('LIFE-266 LIFE-314 says so in the conditions of the ReplicaSet and the Deployment', async () => {
     cluster = await startCluster();

@@ -23,7 +23,7 @@ export interface ControllerEnvironment {
 }
 
 /** The users that are let in, and their rights. */
-export type ServerRights = Pick<ApiServerOptions, 'authenticator' | 'authorizationMode'>;
+export type ServerRights = Pick<ApiServerOptions, 'authenticator' | 'authorizationMode' | 'ownerGuard'>;
 
 export const gvrOf = (resource: string, group = '', version = 'v1') => ({ group, version, resource });
 export const namespaces = gvrOf('namespaces');

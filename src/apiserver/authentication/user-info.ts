@@ -8,6 +8,8 @@ export interface UserInfo {
 
 /** Members bypass every authorizer (API-372). */
 export const GROUP_MASTERS = 'system:masters';
+/** The user of the controllers that run in the server's process, as of kube-controller-manager. */
+export const CONTROLLER_MANAGER = 'system:kube-controller-manager';
 /** Every authenticated user is a member (API-371). */
 export const GROUP_AUTHENTICATED = 'system:authenticated';
 /** Requests without credentials have this group, where they are allowed (API-371). */

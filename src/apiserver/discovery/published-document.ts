@@ -5,13 +5,13 @@ import type { HttpHeaders, HttpRequest, HttpResponse } from '../../base/http-mes
 /** A document that many clients read and that rarely changes. It is encoded once and sent as bytes. */
 export interface PublishedDocument {
   readonly bytes: Uint8Array;
-  /** Upper-case hex SHA-256 of the bytes. */
+  /** Upper-case hex SHA-512 of the bytes, as in kube-apiserver. */
   readonly hash: string;
 }
 
 export function publishDocument(value: unknown): PublishedDocument {
   const bytes = Buffer.from(`${stringifyExactJson(value)}\n`);
-  return { bytes, hash: createHash('sha256').update(bytes).digest('hex').toUpperCase() };
+  return { bytes, hash: createHash('sha512').update(bytes).digest('hex').toUpperCase() };
 }
 
 export interface DocumentHeaders {

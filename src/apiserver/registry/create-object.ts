@@ -2,7 +2,7 @@ import { A_TURN, type Steps } from '../../base/time/steps.ts';
 import { append } from '../../base/collections/append.ts';
 import { boundElements } from '../../api/apply/list-element.ts';
 import type { FieldError } from '../../api/field-error.ts';
-import type { KubeObject } from '../../api/meta/object-meta.ts';
+import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
 import { validateBuiltin } from '../../api/schema/validation/validate-builtin.ts';
 import { builtinWarnings } from '../../api/schema/warnings/warnings.ts';
 import {
@@ -10,6 +10,7 @@ import {
   newBadRequest,
   newGenerateNameConflict,
   newInvalid,
+  newServerTimeout,
   newUntypedInternal,
 } from '../../api/status-error.ts';
 import { dedupOwnerReferences, objectMetaRules, validateObjectMeta } from '../../api/validation/object-meta.ts';
@@ -21,6 +22,7 @@ import { recordCreate } from './field-tracking.ts';
 import { generateName, NAME_GENERATION_ATTEMPTS } from './object/name-generator.ts';
 import { metadataOf, setInitialGeneration, stampCreated, wipeSystemMetadata } from './object/object-meta.ts';
 import { betweenSteps, runSteps, stepsOf } from './long-work.ts';
+import { addedController, guardedByOwner } from './owner-guard.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './object/served-object.ts';
 import { splitStatusForCreate } from './object/status-split.ts';
@@ -161,7 +163,9 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
   const { store, admission } = environment;
   const { object, namespace, name, context } = prepared;
   const key = resource.key(namespace, name);
+  const owner = addedController(environment.ownerGuard, { next: object, user: context.user });
   if (context.dryRun) {
+    if (owner !== undefined) await guardedByOwner(resource, owner, prepared);
     const { kv } = await store.get(key);
     return kv === undefined ? { created: new TransientObject(object) } : { existing: kv };
   }
@@ -169,10 +173,7 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
   const pause = pauseIfLong(resource, context);
   if (pause !== undefined) await pause;
   const bytes = await resource.encodeBounded(object);
-  const result = await store.create(key, bytes, resource.lifetime).catch((error: unknown) => {
-    prepared.outcome = outcomeOf(error);
-    throw error;
-  });
+  const result = await storeNew(resource, prepared, { key, bytes, owner });
   if (result.succeeded) {
     prepared.outcome = 'stored';
     strategy.createEnded?.(object, 'stored');
@@ -189,9 +190,32 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
     }
     return { created: await resource.read(result.kv) };
   }
-  // A create fails here only if an object exists, so there always is one.
-  if (result.current === undefined) throw newUntypedInternal('the store refused a create without a reason');
+  // Without a controller to add, a create fails only if an object exists; otherwise the owner changed at each attempt.
+  if (result.current === undefined) throw newServerTimeout(resource.info, 'create', 1);
   return { existing: result.current };
+}
+
+/** Maximum number of reads of an owner that changes between the read and the create. */
+const OWNER_ATTEMPTS = 100;
+
+interface NewObject {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+  /** The controller that must be there, and not be orphaned (LIFE-566). */
+  readonly owner: OwnerReference | undefined;
+}
+
+async function storeNew(resource: ResourceStore, prepared: Prepared, { key, bytes, owner }: NewObject) {
+  const { store } = resource.environment;
+  for (let attempt = 1; ; attempt++) {
+    const options = owner === undefined ? resource.lifetime : await guardedByOwner(resource, owner, prepared);
+    const result = await store.create(key, bytes, options).catch((error: unknown) => {
+      prepared.outcome = outcomeOf(error);
+      throw error;
+    });
+    const ownerChanged = !result.succeeded && result.current === undefined;
+    if (!ownerChanged || attempt >= OWNER_ATTEMPTS || prepared.context.expired()) return result;
+  }
 }
 
 function attributesOf(resource: ResourceStore, { object, namespace, context }: CreateRequest): AdmissionAttributes {

@@ -31,6 +31,9 @@ export interface ResourceLookup {
   resources(): readonly ResourceInfo[];
 }
 
+/** The users whose writes `owner-guard.ts` checks: nobody, the controllers in the server's process, or everybody. */
+export type OwnerGuard = 'off' | 'controllers' | 'all';
+
 /** The parts that all resources of one server share. */
 export interface RegistryEnvironment {
   readonly store: Store;
@@ -40,6 +43,7 @@ export interface RegistryEnvironment {
   readonly watchCaches: WatchCaches;
   readonly updateTurns: UpdateTurns;
   readonly features: Features;
+  readonly ownerGuard: OwnerGuard;
 }
 
 export interface ResourceStoreOptions {

@@ -31,6 +31,7 @@ import { recordUpdate, setManagedFields, differInTimesOnly } from './field-track
 import { changesElsewhere } from './manager-versions.ts';
 import { metadataOf, restoreSystemMetadata, setUpdatedGeneration } from './object/object-meta.ts';
 import { betweenSteps, runSteps, stepsOf } from './long-work.ts';
+import { addedController, guardedByOwner } from './owner-guard.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { type ServedObject, TransientObject } from './object/served-object.ts';
 import { hasStatusSubresource, keepStatus, onlyStatus } from './object/status-split.ts';
@@ -168,11 +169,14 @@ async function writeNext(resource: ResourceStore, request: UpdateRequest, attemp
   const bytes = await resource.encodeBounded(next);
   if (changesNothing(resource, { bytes, stored: kv.value, next, previous }))
     return { outcome: 'unchanged', object: served };
+  const owner = addedController(resource.environment.ownerGuard, { next, previous, user: request.context.user });
+  // If the owner changes meanwhile, the write is decided anew, as after any other race.
+  const options = owner === undefined ? resource.lifetime : await guardedByOwner(resource, owner, request);
   if (request.context.dryRun) {
     metadataOf(next).resourceVersion = String(served.revision);
     return { outcome: 'updated', object: new TransientObject(next, served.revision) };
   }
-  const result = await store.update(kv.key, bytes, kv.modRevision, resource.lifetime).catch((error: unknown) => {
+  const result = await store.update(kv.key, bytes, kv.modRevision, options).catch((error: unknown) => {
     attempt.outcome = outcomeOf(error);
     throw error;
   });

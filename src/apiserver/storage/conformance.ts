@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { append } from '../../base/collections/append.ts';
 import { RevisionCompactedError, RevisionFutureError } from './interface.ts';
-import type { KeyValue, Revision, Store, StoreEvent, StoreWatch, WatchOptions } from './interface.ts';
+import type { KeyValue, Revision, Store, StoreEvent, StoreWatch, UnchangedKey, WatchOptions } from './interface.ts';
 
 /** A store to test, with no keys under `/registry/`. */
 export interface StoreFixture {
@@ -200,6 +200,64 @@ export function describeStore(driver: string, open: () => Promise<StoreFixture>)
         expect(refusals).toHaveLength(1);
         expect(refusals[0]?.read).toMatchObject({ createRevision: start + 1, modRevision: start + 1 });
         expect(refusals[0]?.current).toEqual(refusals[0]?.read);
+      });
+
+      describe('LIFE-566 a write that needs another key to be unchanged', () => {
+        const writes = {
+          create: (unchanged: UnchangedKey) => store.create(key('new'), bytes('2'), { unchanged }),
+          update: async (unchanged: UnchangedKey) => {
+            const { kv } = await store.get(key('old'));
+            return store.update(key('old'), bytes('2'), kv?.modRevision ?? 0, { unchanged });
+          },
+        };
+        const kinds = Object.keys(writes) as (keyof typeof writes)[];
+        let other: KeyValue;
+        beforeEach(async () => {
+          await put(store, 'old', '1');
+          other = await put(store, 'other', '1');
+        });
+
+        it.each(kinds)('a %s is made while it is, also with a time to live', async (kind) => {
+          expect(await writes[kind]({ key: other.key, revision: other.modRevision })).toMatchObject({
+            succeeded: true,
+            kv: { modRevision: start + 3 },
+          });
+          const unchanged = { key: other.key, revision: other.modRevision };
+          expect((await store.create(key('mortal'), bytes('1'), { ttlMs: 3_600_000, unchanged })).succeeded).toBe(true);
+        });
+
+        it.each(kinds)('a %s is refused once it has another value, is gone, or was made anew', async (kind) => {
+          const unchanged = { key: other.key, revision: other.modRevision };
+          const before = kind === 'create' ? undefined : { modRevision: start + 1 };
+          const expectRefusal = async (): Promise<void> => {
+            const result = await writes[kind](unchanged);
+            expect(result.succeeded).toBe(false);
+            if (before === undefined) expect(!result.succeeded && result.current).toBeUndefined();
+            else expect(!result.succeeded && result.current).toMatchObject(before);
+          };
+          const changed = await change(store, other, '2');
+          await expectRefusal();
+          await remove(store, changed);
+          await expectRefusal();
+          await put(store, 'other', '1');
+          await expectRefusal();
+          expect(await names(store)).toEqual(['old=1', 'other=1']);
+        });
+
+        it.each(kinds)('a %s beside a change of it has one order with it', async (kind) => {
+          const [changed, written] = await Promise.all([
+            store.update(other.key, bytes('2'), other.modRevision),
+            writes[kind]({ key: other.key, revision: other.modRevision }),
+          ]);
+          expect(changed.succeeded).toBe(true);
+          if (changed.succeeded && written.succeeded)
+            expect(written.kv.modRevision).toBeLessThan(changed.kv.modRevision);
+        });
+
+        it('its own guard comes first: a create of a key that exists shows it', async () => {
+          const result = await store.create(key('old'), bytes('2'), { unchanged: { key: other.key, revision: start } });
+          expect(result).toMatchObject({ succeeded: false, current: { modRevision: start + 1 } });
+        });
       });
 
       it('keeps values of any bytes and sizes', async () => {

@@ -10,8 +10,8 @@ import type { LabelSignature } from '../../api/selectors/label-signature.ts';
  * Keys are paths of printable characters, `/registry/…` (see `storage-keys.ts`).
  *
  * Dependencies on this contract:
- *  - the registry relies on *guarded writes*: a write happens only if the key's modRevision is the expected one, checked in the
- *    same atomic step (law 2), and is durable when its promise resolves on a durable driver (law 3);
+ *  - the registry relies on *guarded writes*: a write happens only if the key's modRevision is the expected one, and that of another key
+ *    if the options name one, checked in the same atomic step (law 2), and is durable when its promise resolves on a durable driver (law 3);
  *  - resourceVersion *is* the revision (API-076): numeric, one counter over all keys, each successful write takes the
  *    next one, nothing else does;
  *  - lists with `continue` rely on reads at an old revision, watches on the history from a revision (API-097, API-122);
@@ -43,7 +43,19 @@ export type DeleteResult =
   | { readonly succeeded: true; readonly kv: KeyValue; readonly revision: Revision }
   | { readonly succeeded: false; readonly current?: KeyValue; readonly revision: Revision };
 
+/** Another key as its reader knows it. */
+export interface UnchangedKey {
+  readonly key: string;
+  /** The `modRevision` that was read. */
+  readonly revision: Revision;
+}
+
 export interface WriteOptions {
+  /**
+   * The write also needs that this key has not changed, which is checked in the same atomic step. If it has changed, the write is refused,
+   * and `current` shows the written key, which may fulfil its own guard.
+   */
+  readonly unchanged?: UnchangedKey;
   /**
    * The store keeps the key only for this long after the write; if absent, for ever, even if an earlier write had a ttl. {@link
    * Store.expiry} defines how the key expires.

@@ -102,6 +102,34 @@ describe('LIFE-204 the leases of API servers', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('stay if their server renews them while another one deletes what is over', async () => {
+    const slow = server('slow:6443');
+    await slow.start();
+    const { items } = await memory.list('/registry/coordination.k8s.io/leases/kube-system/');
+    const { key, value } = items[0]!;
+    await slow.stop();
+    await memory.create(key, value);
+    const lives = server('lives:6443');
+    await lives.start();
+    let renewed = 0;
+    const get = memory.get.bind(memory);
+    Object.assign(memory, {
+      get: async (name: string) => {
+        const { kv } = await get(name);
+        if (name === key && kv !== undefined && renewed++ === 0) {
+          const lease = JSON.parse(Buffer.from(value).toString()) as Lease;
+          const spec = { ...lease.spec, renewTime: new Date(clock.now()).toISOString() };
+          await memory.update(key, Buffer.from(JSON.stringify({ ...lease, spec })), kv.modRevision);
+        }
+        return get(name);
+      },
+    });
+    await clock.advanceAsync(2 * HOUR);
+    expect(renewed).toBe(1);
+    expect((await look()).map(({ metadata }) => metadata.name)).toContain(key.split('/').at(-1));
+    await lives.stop();
+  });
+
   it('go on after a failure of the store', async () => {
     let broken = false;
     const get = memory.get.bind(memory);

@@ -197,17 +197,17 @@ describe('watch', () => {
   });
 
   it.each<['in this process' | 'over a connection', object, number]>([
-    ['in this process', {}, 3_600_000],
+    ['in this process', {}, 24 * 3_600_000],
     ['over a connection', { remote: true }, 60_000],
   ])('API-128 a watch %s that is to last as long as possible has bookmarks', async (_, from, everyMs) => {
     const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=172800&resourceVersion=${await revision()}`;
     const watch = await server.watch(`${configMaps}?${query}`, undefined, from);
     const start = clock.monotonic();
     const next = watch.next().then((event) => [event?.type, clock.monotonic() - start]);
-    for (let minute = 0; minute < 60; minute++) {
-      clock.advance(60_000);
-      await settle();
-    }
+    clock.advance(everyMs - 1);
+    await settle();
+    clock.advance(1);
+    await settle();
     expect(await next).toEqual(['BOOKMARK', everyMs]);
     watch.close();
   });

@@ -23,6 +23,7 @@ import {
 import { x509Authenticator } from '../../apiserver/authentication/x509-authenticator.ts';
 import type { AuthorizationMode } from '../../apiserver/authorization/authorization-mode.ts';
 import type { EmulatedVersion, FeatureGate } from '../../apiserver/emulation/features.ts';
+import type { OwnerGuard } from '../../apiserver/registry/resource-store.ts';
 import type { ServiceRange } from '../../apiserver/registry/strategies/services/service-range.ts';
 import { type HttpServer, serve } from '../../apiserver/serving/http-server.ts';
 import type { Store } from '../../apiserver/storage/interface.ts';
@@ -84,6 +85,8 @@ export interface ClusterOptions {
   /** Features that are switched on. */
   readonly featureGates?: ReadonlySet<FeatureGate>;
   readonly admissionPlugins: PluginFlags;
+  /** The users whose writes may not add a controller that is being orphaned (LIFE-566). Default: `controllers`. */
+  readonly ownerGuard?: OwnerGuard;
   /** True if objects with the protecting annotation cannot be deleted (CAS-070). Default: off. */
   readonly guard?: 'on' | 'off';
   /** The maximum that users may delete; it needs the guard (CAS-071). */
@@ -119,6 +122,9 @@ interface Parts {
 interface RunningCollector {
   running: GarbageCollector | undefined;
 }
+
+/** The user of the kubeconfig and of manifests. */
+const ADMIN = 'kubegc-admin';
 
 /** Folder of records in the data directory (CAS-061). */
 const RECORDS = 'cascades';
@@ -188,7 +194,7 @@ export class Cluster {
         issuer,
         audiences,
       });
-      const admin = { token: identity.adminToken, user: { username: 'kubegc-admin', groups: MASTERS } };
+      const admin = { token: identity.adminToken, user: { username: ADMIN, groups: MASTERS } };
       const tokens = unionTokenVerifier([staticTokenVerifier([admin], audiences), serviceAccountTokens]);
       const guarding = options.guard === 'on' ? await import('../guard/embedded-guard.ts') : undefined;
       const ignoreFinishedPods = options.lifecycle?.claimProtection?.ignoreFinishedPods === true;
@@ -213,6 +219,7 @@ export class Cluster {
         bootstrapPolicy: 'made',
         localApiServices: 'listed',
         admissionPlugins: admissionPlugins(options),
+        ...(options.ownerGuard === undefined ? {} : { ownerGuard: options.ownerGuard }),
         admission: [embedded, requests].filter((plugin) => plugin !== undefined),
         // As in kube-apiserver: with RBAC, roles decide about requests without credentials.
         anonymous: options.authorizationMode === 'RBAC' ? 'allowed' : 'refused',
@@ -288,7 +295,15 @@ export class Cluster {
 
   /** Creates the objects, or updates those that are there already. */
   load(manifests: readonly Manifest[]): Promise<void> {
-    return loadManifests({ client: this.#parts.client, clock: this.#options.clock }, manifests);
+    const { clock } = this.#options;
+    // Not as a controller, because a manifest may name an owner that does not exist.
+    const client = inProcessClient(this.#parts.apiServer.handler, {
+      clock,
+      userAgent: USER_AGENT,
+      interceptors: [],
+      username: ADMIN,
+    });
+    return loadManifests({ client, clock }, manifests);
   }
 
   /** Loads and runs the selected controllers, once. A failure resolves {@link failed}. */

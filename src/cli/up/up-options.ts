@@ -204,6 +204,14 @@ export const upOptions: readonly UpOption[] = [
     description: 'refuse deletions that reach an object with the annotation kubegc.io/protect',
   },
   {
+    key: 'ownerGuard',
+    group: 'Controllers and admission:',
+    flags: '--owner-guard <MODE>',
+    description: 'whose writes may not add a controller that does not exist or is being orphaned',
+    choices: ['off', 'controllers', 'all'],
+    default: 'controllers',
+  },
+  {
     key: 'selfCheckPeriod',
     group: 'Controllers and admission:',
     flags: '--self-check-period <DURATION>',

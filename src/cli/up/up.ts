@@ -6,6 +6,7 @@ import { writeFileAtomically } from '../../base/write-file-atomically.ts';
 import { type PluginFlags, pluginFlagProblems } from '../../apiserver/admission/plugin-selection.ts';
 import type { AuthorizationMode } from '../../apiserver/authorization/authorization-mode.ts';
 import { type EmulatedVersion, type FeatureGate, parseFeatureGates } from '../../apiserver/emulation/features.ts';
+import type { OwnerGuard } from '../../apiserver/registry/resource-store.ts';
 import { Cluster, type ClusterOptions } from '../cluster/cluster.ts';
 import type { GuardBudget } from '../../cascade/guard/budget.ts';
 import { CommandError, endWithError, systemReason } from '../process/command-error.ts';
@@ -41,6 +42,7 @@ export interface UpFlags extends EtcdFlags, LeaseTimeFlags, LifecycleFlags, Orph
   readonly featureGates?: readonly string[];
   readonly enableAdmissionPlugins?: readonly string[];
   readonly disableAdmissionPlugins?: readonly string[];
+  readonly ownerGuard: OwnerGuard;
   readonly webhookService?: readonly string[];
   readonly guard?: boolean;
   readonly guardBudgets?: string;
@@ -114,6 +116,7 @@ async function serve(flags: UpFlags, terminal: Terminal): Promise<number> {
     emulatedVersion: flags.emulateVersion,
     featureGates,
     admissionPlugins: admissionPlugins(flags),
+    ownerGuard: flags.ownerGuard,
     guard: flags.guard === true ? 'on' : 'off',
     guardBudgets,
     recording,

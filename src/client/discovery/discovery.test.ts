@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { newServiceUnavailable } from '../../api/status-error.ts';
 import { FakeClock } from '../../base/time/fake-clock.ts';
 import type { HttpResponse } from '../../base/http-message.ts';
-import { discover } from './discovery.ts';
+import { discover, RepeatedDiscovery } from './discovery.ts';
 import { inProcessTransport } from '../http/in-process-transport.ts';
 import { RestClient } from '../rest/rest-client.ts';
 import { answerJson } from '../rest/scripted-server.fixture.ts';
@@ -131,6 +131,97 @@ describe('discover with aggregated documents', () => {
     expect([...found.failedGroupVersions].map(([gv, e]) => [gv, e.message])).toEqual([
       ['metrics.k8s.io/v1beta1', 'stale GroupVersion discovery: metrics.k8s.io/v1beta1'],
     ]);
+  });
+});
+
+describe('discovery that is repeated', () => {
+  const apps = (...resources: string[]): object =>
+    groupOf('apps', { version: 'v1', resources: resources.map((name) => aggregatedResource(name, `Kind-of-${name}`)) });
+  const core = groupOf('', { version: 'v1', resources: [aggregatedResource('pods', 'Pod')] });
+
+  /** A server with a document and its ETag at each path, which it does not send again to a client that has it. */
+  function serverOf(documents: Record<string, { etag?: string; answer: HttpResponse }>) {
+    const requests: [string, unknown, number][] = [];
+    const transport = inProcessTransport(({ target, headers }) => {
+      const { etag, answer } = documents[target] ?? { answer: answerJson({}, 404) };
+      const known = headers['if-none-match'];
+      const response =
+        etag !== undefined && known === etag
+          ? { status: 304, headers: { etag }, body: new Uint8Array() }
+          : { ...answer, headers: { ...answer.headers, ...(etag === undefined ? {} : { etag }) } };
+      requests.push([target, known, response.status]);
+      return Promise.resolve(response);
+    });
+    const discovery = new RepeatedDiscovery(new RestClient({ transport, clock: new FakeClock(), userAgent: 'test' }));
+    return { discovery, requests, documents };
+  }
+
+  it('API-396 names the documents it has, and answers with the same object while neither changes', async () => {
+    const { discovery, requests } = serverOf({
+      '/api': { etag: '"A"', answer: aggregated(core) },
+      '/apis': { etag: '"B"', answer: aggregated(apps('deployments')) },
+    });
+    const first = await discovery.read();
+    expect(await discovery.read()).toBe(first);
+    expect(requests).toEqual([
+      ['/api', undefined, 200],
+      ['/apis', undefined, 200],
+      ['/api', '"A"', 304],
+      ['/apis', '"B"', 304],
+    ]);
+  });
+
+  it('API-396 keeps the unchanged document when the other one changes, and what it reads equals a first read', async () => {
+    const { discovery, documents } = serverOf({
+      '/api': { etag: '"A"', answer: aggregated(core) },
+      '/apis': { etag: '"B"', answer: aggregated(apps('deployments')) },
+    });
+    const first = await discovery.read();
+    documents['/apis'] = { etag: '"C"', answer: aggregated(apps('deployments', 'daemonsets')) };
+    const second = await discovery.read();
+    expect(second).not.toBe(first);
+    expect(second).toEqual(await serverOf(documents).discovery.read());
+    expect(short(second.resources)).toEqual(['/v1/pods', 'apps/v1/deployments', 'apps/v1/daemonsets']);
+    expect(await discovery.read()).toBe(second);
+  });
+
+  it('API-396 a read that fails keeps what the last whole one knew', async () => {
+    const { discovery, documents, requests } = serverOf({
+      '/api': { etag: '"A"', answer: aggregated(core) },
+      '/apis': { etag: '"B"', answer: aggregated(apps('deployments')) },
+    });
+    await discovery.read();
+    const before = { ...documents };
+    documents['/api'] = { etag: '"D"', answer: aggregated(groupOf('', { version: 'v1', resources: [] })) };
+    documents['/apis'] = { answer: answerJson(newServiceUnavailable('no').status, 503) };
+    await expect(discovery.read()).rejects.toMatchObject({ code: 503 });
+    Object.assign(documents, before);
+    requests.length = 0;
+    expect(short((await discovery.read()).resources)).toEqual(['/v1/pods', 'apps/v1/deployments']);
+    expect(requests.map(([, known]) => known)).toEqual(['"A"', '"B"']);
+  });
+
+  it('API-396 forgets a document that the server does not have any longer', async () => {
+    const { discovery, documents } = serverOf({
+      '/api': { etag: '"A"', answer: aggregated(core) },
+      '/apis': { etag: '"B"', answer: aggregated(apps('deployments')) },
+    });
+    await discovery.read();
+    delete documents['/apis'];
+    expect(short((await discovery.read()).resources)).toEqual(['/v1/pods']);
+  });
+
+  it('API-396 names nothing to a server without ETags or without aggregated documents', async () => {
+    const { discovery, requests } = serverOf({
+      '/api': { answer: aggregated(core) },
+      '/apis': { etag: '"B"', answer: groups(['apps', ['v1']]) },
+      '/apis/apps/v1': { answer: resourceList('apps/v1', entry('deployments', 'Deployment')) },
+    });
+    const first = await discovery.read();
+    expect(await discovery.read()).toEqual(first);
+    expect(requests.map(([, known, status]) => [known, status])).toEqual(
+      Array.from({ length: 6 }, () => [undefined, 200]),
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import {
 } from '../../api/meta/group-version-kind.ts';
 import { isForbidden, isNotFound } from '../../api/status-error.ts';
 import type { AbortNotice } from '../../base/time/abort-notice.ts';
+import { append } from '../../base/collections/append.ts';
 import { Semaphore } from '../../base/time/semaphore.ts';
 import { asError } from '../../base/errors/thrown.ts';
 import { DecodeError } from '../codec/decode-error.ts';
@@ -62,16 +63,46 @@ const PARALLEL = 10;
  * Discovers the server's resources. Uses the two aggregated documents if the server offers them, otherwise one document for each group
  * version (API-390 to API-393). Rejects if the list of groups cannot be read.
  */
-export async function discover(client: RestClient, options: DiscoveryOptions = {}): Promise<DiscoveryResult> {
-  const found = new Found();
-  await Promise.all([readRoot(client, '/api', { found, options }), readRoot(client, '/apis', { found, options })]);
-  await readLegacy(client, { found, options });
-  return found.result();
+export function discover(client: RestClient, options: DiscoveryOptions = {}): Promise<DiscoveryResult> {
+  return new RepeatedDiscovery(client).read(options);
 }
 
-interface Reading {
+/**
+ * {@link discover} for a client that does so again and again. A document that the server says is unchanged is neither sent nor decoded
+ * again (API-396). Between reads it holds what the last documents said.
+ */
+export class RepeatedDiscovery {
+  readonly #client: RestClient;
+  #roots: readonly (RootDocument | undefined)[] = [];
+  #result: DiscoveryResult | undefined;
+
+  constructor(client: RestClient) {
+    this.#client = client;
+  }
+
+  /** The same object as before if the server says that both documents are unchanged. Calls must not overlap. */
+  async read(options: DiscoveryOptions = {}): Promise<DiscoveryResult> {
+    const client = this.#client;
+    const before = this.#roots;
+    const roots = await Promise.all(
+      (['/api', '/apis'] as const).map((path, index) => readRoot(client, path, { known: before[index], options })),
+    );
+    const isUnchanged = roots.every((root, index) => root !== undefined && root === before[index]);
+    if (isUnchanged && this.#result !== undefined) return this.#result;
+    const found = new Found();
+    for (const root of roots) if (root !== undefined) found.add(root.found);
+    await readLegacy(client, { found, options });
+    this.#roots = roots;
+    this.#result = found.result();
+    return this.#result;
+  }
+}
+
+/** The contents of `/api` or `/apis`. */
+interface RootDocument {
   readonly found: Found;
-  readonly options: DiscoveryOptions;
+  /** Present only for an aggregated document, because another one does not contain the resources. */
+  readonly etag?: string;
 }
 
 /** Collects results in order: core first, then the groups as listed. */
@@ -92,6 +123,14 @@ class Found {
       versions.map((version) => apiVersionOf({ group: name, version })),
     );
     return all.filter((groupVersion) => !this.#resources.has(groupVersion) && !this.#failed.has(groupVersion));
+  }
+
+  add(other: Found): void {
+    append(this.#core, other.#core);
+    append(this.#named, other.#named);
+    for (const [groupVersion, resources] of other.#resources) this.#resources.set(groupVersion, resources);
+    for (const [groupVersion, error] of other.#failed) this.#failed.set(groupVersion, error);
+    append(this.#withoutKind, other.#withoutKind);
   }
 
   addGroup(group: DiscoveredGroup): void {
@@ -137,17 +176,30 @@ function preferredOf(
   return [...chosen.values()];
 }
 
-async function readRoot(client: RestClient, path: '/api' | '/apis', { found, options }: Reading): Promise<void> {
+/** Undefined if the server does not have it. */
+async function readRoot(
+  client: RestClient,
+  path: '/api' | '/apis',
+  { known, options }: { readonly known: RootDocument | undefined; readonly options: DiscoveryOptions },
+): Promise<RootDocument | undefined> {
+  const headers = known?.etag === undefined ? {} : { 'if-none-match': known.etag };
   try {
-    const response = await client.request({ ...request(path, options), accept: ACCEPT_AGGREGATED });
+    const response = await client.request({ ...request(path, options), accept: ACCEPT_AGGREGATED, headers });
+    if (response.status === 304 && known?.etag !== undefined) return known;
     const document: unknown = response.json();
-    const aggregated = headerOf(response.headers, 'content-type')?.includes('as=APIGroupDiscoveryList') === true;
-    if (aggregated) readAggregated(document, found);
-    else if (path === '/api') readVersions(document, found);
+    const found = new Found();
+    if (headerOf(response.headers, 'content-type')?.includes('as=APIGroupDiscoveryList') === true) {
+      readAggregated(document, found);
+      const etag = headerOf(response.headers, 'etag');
+      return etag === undefined ? { found } : { found, etag };
+    }
+    if (path === '/api') readVersions(document, found);
     else readGroups(document, found);
+    return { found };
   } catch (error) {
     // Some servers have only the core group, or only others (client-go tolerates both).
     if (!isNotFound(error) && !isForbidden(error)) throw error;
+    return undefined;
   }
 }
 
@@ -274,7 +326,10 @@ function readGroups(document: unknown, found: Found): void {
 }
 
 /** Reads one document for each group version. A failure concerns only that one (API-562). */
-async function readLegacy(client: RestClient, { found, options }: Reading): Promise<void> {
+async function readLegacy(
+  client: RestClient,
+  { found, options }: { readonly found: Found; readonly options: DiscoveryOptions },
+): Promise<void> {
   const parallel = new Semaphore({ permits: PARALLEL });
   await Promise.all(
     found.missing.map((groupVersion) =>

@@ -7,7 +7,7 @@ import type { LogFields, Logger } from '../../base/logs/logger.ts';
 import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Random } from '../../base/random/random.ts';
 import { messageOf } from '../../base/errors/thrown.ts';
-import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery/discovery.ts';
+import { type DiscoveredResource, type DiscoveryResult, RepeatedDiscovery } from '../../client/discovery/discovery.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
 import type { MonitoredResource } from '../types/event.ts';
 import type { KindMapper } from '../resources/kind-mapper.ts';
@@ -45,6 +45,14 @@ interface ResourceSyncOptions {
   readonly onDiscovered: (served: (resource: string) => boolean) => void;
 }
 
+/** The parts of a pass that a later one needs if discovery is unchanged. */
+interface SettledPass {
+  readonly discovered: DiscoveryResult;
+  readonly plurals: ReadonlySet<string>;
+  /** Resources whose absent monitors a pass wakes. */
+  readonly waitable: readonly OfferedResource[];
+}
+
 /** The shortest time before a warning is repeated, ms. */
 const TELL_AGAIN_MS = 3_600_000;
 
@@ -76,6 +84,9 @@ export class ResourceSync {
   /** Active warnings by message, with their fields and their time. At most one per message. */
   readonly #told = new Map<string, { readonly said: string; readonly at: number }>();
 
+  readonly #discovery: RepeatedDiscovery;
+  /** The last pass, if nothing was left to do after it. A pass that finds the same has nothing to do either (COL-020). */
+  #settled: SettledPass | undefined;
   #ignoredServed: readonly OfferedResource[] = [];
   #localApiVersions: ReadonlySet<string> = new Set();
   /** Entries of `ignored` that were reported, and have not been offered since. */
@@ -83,7 +94,8 @@ export class ResourceSync {
 
   constructor(options: ResourceSyncOptions) {
     this.#options = options;
-    const { random, periodMs } = options;
+    const { client, random, periodMs } = options;
+    this.#discovery = new RepeatedDiscovery(client);
     this.#incompleteMs = Math.min(periodMs, MAX_RETRY_MS);
     this.#retry = exponentialBackoff({ ...RETRY, capMs: this.#incompleteMs, random });
   }
@@ -159,10 +171,16 @@ export class ResourceSync {
 
   /** `incomplete`: some group versions could not be read, or some monitors could not be started. */
   async #pass(signal: AbortSignal): Promise<'done' | 'incomplete' | 'failed'> {
-    const { kinds, monitors, ignored, syncErrors, logger, onChanged, onDiscovered } = this.#options;
+    const { kinds, monitors, ignored, syncErrors, onChanged } = this.#options;
     const readAt = this.#options.clock.monotonic();
     const discovered = await this.#discover(signal);
     if (signal.aborted) return 'failed';
+    if (discovered !== undefined && discovered === this.#settled?.discovered) {
+      kinds.confirm(readAt);
+      this.#concluded(this.#settled);
+      return 'done';
+    }
+    this.#settled = undefined;
     const wanted = discovered === undefined ? [] : deletableResources(discovered.preferred, ignored);
     if (discovered === undefined || wanted.length === 0) {
       if (discovered !== undefined) this.#tell('discovery found no deletable resource; the monitors stay as they are');
@@ -180,20 +198,30 @@ export class ResourceSync {
     );
     this.#tellUnoffered(failed);
     const { added, restarted, removed, failed: unstarted } = await monitors.sync(wanted, failed);
-    const plurals = new Set(this.#resources.map(({ resource }) => resource));
-    onDiscovered((resource) => plurals.has(resource));
     this.#tellSkipped(discovered.withoutKind, unstarted);
-    // Lists of definitions themselves request a discovery pass. If a pass woke them, the two would repeat forever.
-    const waitable = wanted.filter((resource) => configurationEffect(resource) !== 'discovery');
-    const woken = monitors.wake(waitable, this.#plan.expectsChange ? 'anew' : 'asBefore');
-    if (woken > 0) logger.debug('woke monitors of resources that discovery offers', { monitors: woken });
+    const pass = {
+      discovered,
+      plurals: new Set(this.#resources.map(({ resource }) => resource)),
+      // Lists of definitions themselves request a discovery pass. If a pass woke them, the two would repeat forever.
+      waitable: wanted.filter((resource) => configurationEffect(resource) !== 'discovery'),
+    };
+    this.#concluded(pass);
     const outcome = failed.size + unstarted.length === 0 ? 'done' : 'incomplete';
+    if (outcome === 'done' && discovered.withoutKind.length === 0) this.#settled = pass;
     if (added + restarted === 0 && removed.length === 0) return outcome;
     append(this.#superseded, removed);
     this.#settleSuperseded();
     if (added + restarted > 0) this.#expectSync();
     onChanged();
     return outcome;
+  }
+
+  /** The end of each pass that did not fail. */
+  #concluded({ plurals, waitable }: SettledPass): void {
+    const { monitors, logger, onDiscovered } = this.#options;
+    onDiscovered((resource) => plurals.has(resource));
+    const woken = monitors.wake(waitable, this.#plan.expectsChange ? 'anew' : 'asBefore');
+    if (woken > 0) logger.debug('woke monitors of resources that discovery offers', { monitors: woken });
   }
 
   /** Reports all resources that could not be watched in one line (COL-022). The others are watched, and the next pass tries these again. */
@@ -255,9 +283,8 @@ export class ResourceSync {
   }
 
   async #discover(signal: AbortSignal): Promise<DiscoveryResult | undefined> {
-    const { client } = this.#options;
     try {
-      const found = await discover(client, { signal });
+      const found = await this.#discovery.read({ signal });
       if (found.failedGroupVersions.size > 0) {
         this.#tell(DISCOVERY_PARTIAL, {
           groupVersions: [...found.failedGroupVersions].map(([each, error]) => `${each}: ${error.message}`).join('; '),

@@ -66,6 +66,11 @@ export class KindMapper {
     }
   }
 
+  /** A pass that began at `readAt` found what the mapper says already. */
+  confirm(readAt: number): void {
+    this.#readAt = readAt;
+  }
+
   /** `resource`: the plural of the resource in which the object was seen; undefined if only its kind is known. */
   mapping(apiVersion: string, kind: string, resource?: string): KindMapping | undefined {
     const found = this.#find(apiVersion, kind, resource);

@@ -5,7 +5,7 @@ import type { Counter } from '../../base/metrics/metrics.ts';
 import type { Service } from '../../base/service.ts';
 import { isAbortError } from '../../base/time/abort-error.ts';
 import { sleep } from '../../base/time/clock.ts';
-import { discover } from '../../client/discovery/discovery.ts';
+import { RepeatedDiscovery } from '../../client/discovery/discovery.ts';
 import { keyOf } from '../../client/reflector/informer.ts';
 import { Reflector } from '../../client/reflector/reflector.ts';
 import { deleteExactly } from '../kit/delete-exactly.ts';
@@ -36,6 +36,7 @@ interface Watch {
  */
 export class GenericTtlController implements Service {
   readonly #options: GenericTtlOptions;
+  readonly #discovery: RepeatedDiscovery;
   readonly #loop: ReconcileLoop;
   readonly #deletions: Counter;
   /** One for each served resource, by {@link idOf}. */
@@ -45,6 +46,7 @@ export class GenericTtlController implements Service {
   constructor(options: GenericTtlOptions) {
     const { clock, logger, metrics } = options;
     this.#options = options;
+    this.#discovery = new RepeatedDiscovery(options.client);
     this.#deletions = deletionCounter(metrics);
     this.#loop = new ReconcileLoop({
       name: 'generic_ttl',
@@ -79,8 +81,8 @@ export class GenericTtlController implements Service {
   }
 
   async #refresh(signal: AbortSignal): Promise<void> {
-    const { client, alsoKinds } = this.#options;
-    const { preferred, failedGroupVersions } = await discover(client, { signal });
+    const { alsoKinds } = this.#options;
+    const { preferred, failedGroupVersions } = await this.#discovery.read({ signal });
     const wanted = new Map(
       preferred.filter((offered) => mayHaveTtl(offered, alsoKinds)).map((gvr) => [idOf(gvr), gvr]),
     );

@@ -6,6 +6,7 @@ import type {
   Revision,
   Store,
   WatchOptions,
+  WriteOptions,
   WriteResult,
 } from '../../apiserver/storage/interface.ts';
 import type { StoredContents } from '../../apiserver/storage/embedded/memory-store.ts';
@@ -47,12 +48,12 @@ export class RecordingStore implements Store {
     return this.#store.list(prefix, options);
   }
 
-  async create(key: string, value: Uint8Array): Promise<WriteResult> {
-    return this.#written(await this.#store.create(key, value));
+  async create(key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+    return this.#written(await this.#store.create(key, value, options));
   }
 
-  async update(key: string, value: Uint8Array, expected: Revision): Promise<WriteResult> {
-    return this.#written(await this.#store.update(key, value, expected));
+  async update(key: string, value: Uint8Array, expected: Revision, options?: WriteOptions): Promise<WriteResult> {
+    return this.#written(await this.#store.update(key, value, expected, options));
   }
 
   async delete(key: string, expected: Revision): Promise<DeleteResult> {

@@ -1,3 +1,4 @@
+import { CONTROLLER_MANAGER } from '../../../src/apiserver/authentication/user-info.ts';
 import type { KubeObject } from '../../../src/api/meta/object-meta.ts';
 import { seededRandom } from '../../../src/base/random/random.ts';
 import { linkSignals } from '../../../src/base/time/abort.ts';
@@ -33,6 +34,10 @@ export interface OrphanRaceOptions {
   readonly records: 'events' | 'memory';
   /** Whether the collector is replaced between the end of the owner and the late write. */
   readonly restarts: 'never' | 'always';
+  /** As the server's option `ownerGuard`, for controllers that are those of `kubegc up`. Off unless given. */
+  readonly ownerGuard?: 'controllers';
+  /** As the collector's option `orphanBarrier`. Off unless given, because it would close window B by itself. */
+  readonly barrier?: 'on';
   /** 1 unless given. */
   readonly seed?: number;
 }
@@ -41,6 +46,8 @@ export interface OrphanRaceOutcome {
   readonly rounds: number;
   /** Writes of the controller that were accepted when their owner was gone. */
   readonly late: number;
+  /** Writes of the controller that the server refused because of their owner. */
+  readonly refused: number;
   /** Dependents that the collector deleted, by window. All of them are wrong: owners are only ever orphaned. */
   readonly lost: Readonly<Partial<Record<RaceWindow, number>>>;
 }
@@ -53,13 +60,13 @@ const REST_MS = 120_000;
 
 /**
  * A real controller of kubegc and the real collector over the real server. Its owner is deleted with policy Orphan and made anew, again and
- * again, while a write of the controller is on its way (LIFE-568). The barrier is off, because it would close window B by itself.
+ * again, while a write of the controller is on its way (LIFE-568).
  */
 export async function orphanRace(options: OrphanRaceOptions): Promise<OrphanRaceOutcome> {
   const race = await Race.start(options);
   try {
     for (let round = 0; round < options.rounds; round++) for (const window of windows) await race.run(window);
-    return { rounds: options.rounds * windows.length, late: race.late, lost: race.lost };
+    return { rounds: options.rounds * windows.length, late: race.late, refused: race.refused, lost: race.lost };
   } finally {
     await race.stop();
   }
@@ -68,6 +75,7 @@ export async function orphanRace(options: OrphanRaceOptions): Promise<OrphanRace
 class Race {
   readonly lost: Partial<Record<RaceWindow, number>> = {};
   late = 0;
+  refused = 0;
   readonly #options: OrphanRaceOptions;
   readonly #kind: RacingKind;
   readonly #cluster: EmbeddedCluster;
@@ -95,7 +103,8 @@ class Race {
   }
 
   static async start(options: OrphanRaceOptions): Promise<Race> {
-    const cluster = await EmbeddedCluster.start();
+    const authenticator = { authenticate: () => ({ username: CONTROLLER_MANAGER, groups: [] }) };
+    const cluster = await EmbeddedCluster.start({ authenticator, ownerGuard: options.ownerGuard ?? 'off' });
     const race = new Race(options, cluster);
     cluster.fault = race.#between;
     const { nodes = 0, controllers } = race.#kind;
@@ -158,14 +167,15 @@ class Race {
     }
     if (!ofDependents) return next(request);
     const response = await this.#gate.pass(request, next);
-    const writesReference = request.method === 'POST' || request.method === 'PATCH';
+    const writesReference = Buffer.from(request.body ?? []).includes('ownerReferences');
     if (writesReference && response.status < 300 && this.#ownerIsGone) this.late++;
+    if (writesReference && Buffer.from(response.body as Uint8Array).includes('is being orphaned')) this.refused++;
     return response;
   };
 
   async #startCollector(): Promise<void> {
     const { clock, random, logger, metrics } = this.#cluster;
-    const { records } = this.#options;
+    const { records, barrier = 'off' } = this.#options;
     await this.#cluster.run(({ client }) => {
       const service = new GarbageCollector({
         client: client.as('collector'),
@@ -173,7 +183,7 @@ class Race {
         random,
         logger,
         metrics,
-        orphanBarrier: 'off',
+        orphanBarrier: barrier,
         orphanRecords: records,
       });
       const end = new AbortController();

@@ -25,7 +25,7 @@ const MAX_TIMEOUT_S = 2 * 24 * 3600;
 /** Interval of bookmarks; another is sent shortly before the watch ends (API-128). */
 const BOOKMARK_EVERY_MS = 60_000;
 /** A client in this process that asks for the maximum timeout keeps its watch, because no connection can break, so it needs few bookmarks. */
-const RARE_BOOKMARK_EVERY_MS = 3_600_000;
+const RARE_BOOKMARK_EVERY_MS = 24 * 3_600_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 
 /** A watch of a collection or, by the deprecated prefix, of one object. */

@@ -11,6 +11,7 @@ import type {
   Store,
   StoreWatch,
   WatchOptions,
+  WriteOptions,
   WriteResult,
 } from '../interface.ts';
 import type { Journal } from './journal.ts';
@@ -154,12 +155,12 @@ export class EmbeddedStore implements Store {
     return this.#map.list(prefix, options);
   }
 
-  create(key: string, value: Uint8Array): Promise<WriteResult> {
-    return this.#write(value.length, () => this.#map.create(key, value), writeResult);
+  create(key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+    return this.#write(value.length, () => this.#map.create(key, value, options?.unchanged), writeResult);
   }
 
-  update(key: string, value: Uint8Array, expected: Revision): Promise<WriteResult> {
-    return this.#write(value.length, () => this.#map.update(key, value, expected), writeResult);
+  update(key: string, value: Uint8Array, expected: Revision, options?: WriteOptions): Promise<WriteResult> {
+    return this.#write(value.length, () => this.#map.update(key, value, expected, options?.unchanged), writeResult);
   }
 
   delete(key: string, expected: Revision): Promise<DeleteResult> {

@@ -1,7 +1,7 @@
 import { type LabelSignature, NO_LABELS, union } from '../../../api/selectors/label-signature.ts';
 import { assert } from '../../../base/errors/assert.ts';
 import { Ring } from '../../../base/collections/ring.ts';
-import type { KeyValue, ListOptions, ListResult, Revision, StoreEvent } from '../interface.ts';
+import type { KeyValue, ListOptions, ListResult, Revision, StoreEvent, UnchangedKey } from '../interface.ts';
 import { RevisionCompactedError, RevisionFutureError } from '../interface.ts';
 import { SortedKeyIndex } from './sorted-key-index.ts';
 import { ValueSlabs } from './value-slabs.ts';
@@ -124,9 +124,10 @@ export class MultiVersionMap {
   }
 
   /** Keeps a copy of `value` if it is written. */
-  create(key: string, value: Uint8Array): WriteDecision {
+  create(key: string, value: Uint8Array, unchanged?: UnchangedKey): WriteDecision {
     const head = this.#keys.get(key)?.head;
     if (head?.value !== undefined) return refused(head, this.#compacted);
+    if (unchanged !== undefined && !this.#isUnchanged(unchanged)) return refused(head, this.#revision);
     const revision = this.#revision + 1;
     return {
       outcome: 'written',
@@ -137,9 +138,10 @@ export class MultiVersionMap {
   }
 
   /** Keeps a copy of `value` if it is written. */
-  update(key: string, value: Uint8Array, expected: Revision): WriteDecision {
+  update(key: string, value: Uint8Array, expected: Revision, unchanged?: UnchangedKey): WriteDecision {
     const head = this.#keys.get(key)?.head;
     if (head?.value === undefined || head.modRevision !== expected) return refused(head, this.#compacted);
+    if (unchanged !== undefined && !this.#isUnchanged(unchanged)) return refused(head, this.#revision);
     const { createRevision } = head;
     return {
       outcome: 'written',
@@ -147,6 +149,12 @@ export class MultiVersionMap {
         new Change({ key, value: this.#values.copy(value), createRevision, modRevision: this.#revision + 1 }, head),
       ),
     };
+  }
+
+  /** Compares with the pending state, as all guards do. */
+  #isUnchanged({ key, revision }: UnchangedKey): boolean {
+    const head = this.#keys.get(key)?.head;
+    return head !== undefined && isLive(head) && head.modRevision === revision;
   }
 
   delete(key: string, expected: Revision): WriteDecision {

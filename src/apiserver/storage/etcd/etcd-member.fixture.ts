@@ -21,7 +21,7 @@ interface Held {
   readonly modRevision: bigint;
 }
 
-/** A minimal etcd for transactions of one key: writes have the revision of the last change as precondition. */
+/** A minimal etcd for transactions that write one key: the revisions of last changes are preconditions. */
 export class EtcdMember {
   readonly #held = new Map<string, Held>();
   readonly #fates: Fate[] = [];
@@ -88,11 +88,11 @@ export class EtcdMember {
     throw new ConnectError('etcdserver: request timed out', Code.Unavailable);
   }
 
-  #apply({ compare: [guard], success: [write] }: TxnRequest) {
-    const key = guard?.key ?? new Uint8Array();
+  #apply({ compare, success: [write] }: TxnRequest) {
+    const key = compare[0]?.key ?? new Uint8Array();
     const [held] = this.#at(key);
     const header = () => ({ revision: this.#revision });
-    if ((held?.modRevision ?? 0n) !== guard?.targetUnion.value) {
+    if (compare.some((guard) => (this.#at(guard.key)[0]?.modRevision ?? 0n) !== guard.targetUnion.value)) {
       const response = { case: 'responseRange', value: { kvs: this.#at(key) } } as const;
       return { header: header(), succeeded: false, responses: [{ response }] };
     }

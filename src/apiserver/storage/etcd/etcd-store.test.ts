@@ -45,3 +45,31 @@ describe('a write that was not answered', () => {
     await expect(store.create(`${key}b`, value)).rejects.toThrow(kind);
   });
 });
+
+describe('LIFE-566 a write that needs another key to be unchanged', () => {
+  const other = '/registry/core/configmaps/default/owner';
+
+  it('is one transaction with the comparison', async () => {
+    const store = member.store();
+    const created = await store.create(other, value);
+    const revision = created.succeeded ? created.kv.modRevision : 0;
+    const write = await store.create(key, value, { unchanged: { key: other, revision } });
+    expect(write).toMatchObject({ succeeded: true, kv: { modRevision: revision + 1 } });
+    await store.update(other, Buffer.from('{}'), revision);
+    const refused = await store.update(key, value, revision + 1, { unchanged: { key: other, revision } });
+    expect(refused).toMatchObject({ succeeded: false, current: { modRevision: revision + 1 } });
+  });
+
+  it.each([
+    ['applied, answer lost', expect.objectContaining({ succeeded: true })],
+    ['lost', expect.any(StoreOutcomeUnknownError)],
+  ] as const)('when its first attempt was %s and the other key has changed', async (fate, outcome) => {
+    const store = member.store();
+    await store.create(other, value);
+    member.next([fate], async () => {
+      await member.store(2).update(other, Buffer.from('{}'), 2);
+    });
+    const write = store.create(key, value, { unchanged: { key: other, revision: 2 } });
+    expect(await write.catch((error: unknown) => error)).toEqual(outcome);
+  });
+});

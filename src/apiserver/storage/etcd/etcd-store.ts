@@ -13,6 +13,7 @@ import {
   RevisionFutureError,
   type Store,
   type StoreWatch,
+  type UnchangedKey,
   type WatchOptions,
   type WriteOptions,
   type WriteResult,
@@ -105,14 +106,15 @@ export class EtcdStore implements Store {
 
   update(key: string, value: Uint8Array, expected: Revision, options: WriteOptions = {}): Promise<WriteResult> {
     return this.#run(async () => {
-      const { ttlMs } = options;
-      if (ttlMs === undefined) return this.#put({ key, value, expected, lease: 0n });
+      const { ttlMs, unchanged } = options;
+      const write = { key, value, expected, unchanged };
+      if (ttlMs === undefined) return this.#put({ ...write, lease: 0n });
       try {
-        return await this.#put({ key, value, expected, lease: await this.#leases.lease(ttlMs) });
+        return await this.#put({ ...write, lease: await this.#leases.lease(ttlMs) });
       } catch (error) {
         if (!(error instanceof EtcdError) || error.failure.kind !== 'no-lease') throw error;
         this.#leases.forget(ttlMs);
-        return this.#put({ key, value, expected, lease: await this.#leases.lease(ttlMs) });
+        return this.#put({ ...write, lease: await this.#leases.lease(ttlMs) });
       }
     });
   }
@@ -120,7 +122,7 @@ export class EtcdStore implements Store {
   delete(key: string, expected: Revision): Promise<DeleteResult> {
     return this.#run(async () => {
       const bytes = this.#keys.encode(key);
-      const answer = await this.#guarded(bytes, expected, [
+      const answer = await this.#guarded({ key: bytes, expected }, [
         { request: { case: 'requestDeleteRange', value: { key: bytes, prevKv: true } } },
       ]);
       const { succeeded, responses, header } = answer.response;
@@ -194,11 +196,12 @@ export class EtcdStore implements Store {
     readonly key: string;
     readonly value: Uint8Array;
     readonly expected: Revision;
+    readonly unchanged: UnchangedKey | undefined;
     readonly lease: bigint;
   }): Promise<WriteResult> {
-    const { key, value, expected, lease } = write;
+    const { key, value, expected, unchanged, lease } = write;
     const bytes = this.#keys.encode(key);
-    const answer = await this.#guarded(bytes, expected, [
+    const answer = await this.#guarded({ key: bytes, expected, unchanged }, [
       { request: { case: 'requestPut', value: { key: bytes, value, lease } } },
       // The answer of a put lacks the create revision.
       ...(expected === 0
@@ -223,14 +226,14 @@ export class EtcdStore implements Store {
     return refusal(current, revision);
   }
 
-  /** One transaction: if the key's last change is the expected one, the operations; otherwise a read of the key. */
+  /** One transaction: if the last changes of key and other key are the expected ones, the operations; otherwise a read of the key. */
   #guarded(
-    key: Uint8Array,
-    expected: Revision,
+    { key, expected, unchanged }: Guard,
     success: NonNullable<TxnFields['success']>,
   ): Promise<EtcdAnswer<TxnResponse>> {
+    const other = unchanged === undefined ? [] : [lastChange(this.#keys.encode(unchanged.key), unchanged.revision)];
     return this.#client.txn({
-      compare: [{ result: EQUAL, target: MOD, key, targetUnion: { case: 'modRevision', value: BigInt(expected) } }],
+      compare: [lastChange(key, expected), ...other],
       success,
       failure: [{ request: { case: 'requestRange', value: { key } } }],
     });
@@ -309,6 +312,17 @@ export class EtcdStore implements Store {
     }
     return this.#compacted;
   }
+}
+
+interface Guard {
+  readonly key: Uint8Array;
+  readonly expected: Revision;
+  readonly unchanged?: UnchangedKey | undefined;
+}
+
+/** Compares the revision of a key's last change; 0 stands for a key that does not exist. */
+function lastChange(key: Uint8Array, revision: Revision) {
+  return { result: EQUAL, target: MOD, key, targetUnion: { case: 'modRevision', value: BigInt(revision) } } as const;
 }
 
 function currentOf({ response }: EtcdAnswer<TxnResponse>, key: string): KeyValue | undefined {

@@ -3,10 +3,11 @@ import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 import type { Interceptor } from '../../src/client/rest/interceptor.ts';
 import { DeploymentController } from '../../src/lifecycle/deployment/deployment-controller.ts';
 import { ReplicaSetController } from '../../src/lifecycle/replicaset/replicaset-controller.ts';
-import { EmbeddedCluster } from './embedded-cluster.ts';
+import { CronJobController } from '../../src/lifecycle/cronjob/cronjob-controller.ts';
+import { EmbeddedCluster, gvrOf } from './embedded-cluster.ts';
 import { deployments, replicaSets, template, Workloads } from './workloads.ts';
 
-/** Selectors that no current server accepts. An older one may have stored them, so the controllers' watch shows them. */
+/** Selectors and time zones that this server does not accept. Another one may have stored them, so the controllers' watch shows them. */
 let cluster: EmbeddedCluster;
 let work: Workloads;
 
@@ -67,4 +68,25 @@ describe('a selector', () => {
       'PUT /apis/apps/v1/namespaces/default/deployments/web/status',
     ]);
   });
+});
+
+it('LIFE-407 a time zone that nobody knows is reported once for each change, and nothing is done', async () => {
+  cluster.fault = shown('cronjobs', '"timeZone":"UTC"', '"timeZone":"Mars/X"');
+  await cluster.runShared((context) => new CronJobController(context));
+  const never = { restartPolicy: 'Never' };
+  const spec = {
+    schedule: '* * * * *',
+    timeZone: 'UTC',
+    jobTemplate: { spec: { template: template({}, 'i', never) } },
+  };
+  const cronJobs = gvrOf('cronjobs', 'batch');
+  await work.create(cronJobs, 'tick', { spec });
+  await cluster.clock.advanceAsync(600_000);
+  const reported = /^Warning UnknownTimeZone invalid timeZone: "Mars\/X": /;
+  expect(await work.eventsOf('tick')).toEqual([expect.stringMatching(reported)]);
+  expect(cluster.requests).toHaveLength(1);
+  await work.patch(cronJobs, 'tick', { metadata: { labels: { changed: 'yes' } } });
+  await cluster.clock.advanceAsync(600_000);
+  expect(cluster.requests).toHaveLength(2);
+  expect(cluster.requests.filter((request) => !request.includes('/events'))).toEqual([]);
 });
