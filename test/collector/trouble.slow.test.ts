@@ -67,7 +67,7 @@ describe('a kind whose lists and watches fail by themselves', () => {
       await rig.advance(5000);
       expect(await rig.names(secret)).toEqual([]);
       expect(await rig.get(configMap, 'owner')).toBeUndefined();
-      // What the webhook held back goes once it lives.
+      // The object of the broken kind goes once the webhook lives.
       expect(await rig.names(widget)).toEqual(['w']);
       rig.faults.clear();
       await rig.rest(120_000);
