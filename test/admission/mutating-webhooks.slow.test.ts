@@ -410,3 +410,66 @@ describe('while others write', () => {
     expect(hook.requests.at(-1)?.oldObject?.['data']).toEqual({ n: '0', other: 'here' });
   });
 });
+
+describe('API-353 an answer of unusual size', () => {
+  const headers =
+    (bytes: number): Behaviour =>
+    (review) => ({ ...answer(review, { allowed: true }), headers: { 'x-long': 'a'.repeat(bytes) } });
+
+  it.each<[string, Behaviour]>([
+    ['60 KB of headers', headers(60_000)],
+    ['20,000 informational answers', (review) => ({ ...answer(review, { allowed: true }), informational: 20_000 })],
+    [
+      '20,000 operations',
+      patchWith(...Array.from({ length: 20_000 }, (_, at) => add('/metadata/labels', { at: String(at) }))),
+    ],
+  ])('%s: is taken', async (_what, behaviour) => {
+    await configure({ clientConfig: hook.at() });
+    hook.behaviour = behaviour;
+    const { status, json } = await server.post(configMaps, configMap('a'));
+    expect([status, json.message]).toEqual([201, undefined]);
+  });
+
+  it('2 MB of headers: the refusal says why', async () => {
+    await configure({ clientConfig: hook.at() });
+    hook.behaviour = headers(2_000_000);
+    const { status, json } = await server.post(configMaps, configMap('a'));
+    expect(status).toBe(500);
+    expect(json.message).toMatch(
+      /^Internal error occurred: failed calling webhook "hook-0\.example\.com": failed to call webhook: Post ".*": Headers Overflow Error$/,
+    );
+  });
+
+  it('others are answered while 20,000 operations are applied', async () => {
+    await configure({ clientConfig: hook.at() });
+    const finalizers = Array.from({ length: 10_000 }, (_, at) => `example.com/f${at}`);
+    const operations = Array.from({ length: 20_000 }, (_, at) =>
+      at % 2 === 0 ? add('/metadata/finalizers/0', 'example.com/x') : { op: 'remove', path: '/metadata/finalizers/0' },
+    );
+    hook.behaviour = patchWith(...operations);
+    const progress = { done: false };
+    const write = server
+      .post(`${configMaps}?dryRun=All`, configMap('a', { metadata: { finalizers } }))
+      .finally(() => (progress.done = true));
+    let answered = 0;
+    while (!progress.done) {
+      if (hook.calls.length > 0) answered++;
+      expect((await server.get('/livez')).status).toBe(200);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    expect((await write).status).toBe(201);
+    expect(answered).toBeGreaterThan(100);
+  });
+});
+
+it.each(['https://xn--a/hook', 'https://256.256.256.256:99999/hook'])(
+  'API-353 a call to %s, which is no host, fails with words',
+  async (url) => {
+    await configure({ clientConfig: { url } });
+    const { status, json } = await server.post(configMaps, configMap('a'));
+    expect(status).toBe(500);
+    expect(json.message).toMatch(
+      /^Internal error occurred: failed calling webhook ".*": failed to call webhook: Post ".*": .+/,
+    );
+  },
+);

@@ -39,12 +39,15 @@ export interface ReceivedRequest {
   readonly objects: KubeObject[];
 }
 
+interface Head {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Number of answers with status 102 before the answer. */
+  readonly informational?: number;
+}
+
 /** The reaction of a webhook to a call: it answers with a body of its own, fails as a server may, or goes silent. */
-export type Reaction =
-  | { readonly body: unknown; readonly status?: number }
-  | { readonly text: string; readonly status?: number }
-  | 'hang'
-  | 'reset';
+export type Reaction = ({ readonly body: unknown } & Head) | ({ readonly text: string } & Head) | 'hang' | 'reset';
 
 export type Behaviour = (review: ReceivedReview, call: { readonly path: string }) => Reaction | Promise<Reaction>;
 
@@ -127,7 +130,9 @@ export class WebhookServer {
       request.socket.destroy();
       return;
     }
+    for (let sent = 0; sent < (reaction.informational ?? 0); sent++) response.writeProcessing();
     response.statusCode = reaction.status ?? 200;
+    for (const [name, value] of Object.entries(reaction.headers ?? {})) response.setHeader(name, value);
     response.setHeader('content-type', 'application/json');
     response.end('text' in reaction ? reaction.text : JSON.stringify(reaction.body));
   }
@@ -159,7 +164,7 @@ export function webhookTest(cleared: readonly string[], started: (test: WebhookT
 }
 
 /** An AdmissionReview that answers another one. */
-export function answer({ apiVersion, request }: ReceivedReview, response: object): Reaction {
+export function answer({ apiVersion, request }: ReceivedReview, response: object): { readonly body: unknown } {
   return { body: { kind: 'AdmissionReview', apiVersion, response: { uid: request.uid, ...response } } };
 }
 

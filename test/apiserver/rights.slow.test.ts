@@ -306,6 +306,19 @@ describe('other paths', () => {
     for (const path of ['/healthz', '/livez', '/readyz']) expect((await as('nobody', 'GET', path)).status).toBe(200);
   });
 
+  it.each(['/healthz', '/livez', '/readyz'])('API-013 POST %s needs a right, unlike GET', async (path) => {
+    await grant([]);
+    for (const user of ['nobody', 'bob']) {
+      const { status, json } = await as(user, 'POST', path, {});
+      expect([status, json.message]).toEqual([403, `forbidden: User "${user}" cannot post path "${path}"`]);
+    }
+    await grant([{ verbs: ['post'], nonResourceURLs: [path] }]);
+    expect((await as('bob', 'POST', path, {})).status).toBe(200);
+    const closed = await startTestServer({ authorizationMode: 'RBAC', authenticator: byHeader, anonymous: 'refused' });
+    expect((await closed.post(path, {})).status).toBe(401);
+    await closed.server.stop();
+  });
+
   it('API-371 API-513 who has no credentials is anonymous, and sees the version', async () => {
     const open = await startTestServer({ authorizationMode: 'RBAC', authenticator: byHeader, anonymous: 'allowed' });
     const [version, discovery] = [await open.get('/version'), await open.get('/api')];

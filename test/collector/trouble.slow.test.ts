@@ -37,6 +37,62 @@ describe('a kind whose lists and watches fail by themselves', () => {
       '/apis/example.com/v1/namespaces/default/widgets/owner',
     ]);
   });
+
+  /** Lists, watches, reads and deletions answer as with a conversion webhook that is dead. */
+  const killWebhook = (): void => {
+    rig.faults.on({ target: /widgets\?.*watch=true/ }, refuse(429, 'TooManyRequests'));
+    rig.faults.on({ target: /widgets/ }, refuse(500, 'InternalError'));
+    rig.streams.cut(/widgets/);
+  };
+
+  it.each(['dies', 'was dead at the start'])(
+    'COL-120 whose conversion webhook %s: the other dependents of an owner go, and the owner in foreground',
+    async (when) => {
+      rig.serve(widget);
+      const owner = await rig.create(configMap, 'owner');
+      for (const name of ['a', 'b', 'c']) await rig.create(secret, name, { owners: [refTo(owner, { block: true })] });
+      await rig.create(widget, 'w', { owners: [refTo(owner)] });
+      if (when === 'dies') {
+        await rig.startCollector();
+        await rig.rest();
+        killWebhook();
+      } else {
+        killWebhook();
+        await rig.startCollector();
+        // The start waits for all kinds, but not longer.
+        await rig.advance(30_000);
+      }
+      await rig.advance(5000);
+      await rig.delete(configMap, 'owner', 'Foreground');
+      await rig.advance(5000);
+      expect(await rig.names(secret)).toEqual([]);
+      expect(await rig.get(configMap, 'owner')).toBeUndefined();
+      // The object of the broken kind goes once the webhook lives.
+      expect(await rig.names(widget)).toEqual(['w']);
+      rig.faults.clear();
+      await rig.rest(120_000);
+      expect(await rig.names(widget)).toEqual([]);
+    },
+  );
+
+  it('COL-048 whose watch is cut every 1.5 s, with one 410 after each cut, is followed within seconds', async () => {
+    rig.serve(widget);
+    await rig.startCollector();
+    const left: string[][] = [];
+    for (let round = 0; round < 20; round++) {
+      const owner = await rig.create(configMap, `owner-${round}`);
+      await rig.create(widget, `w-${round}`, { owners: [refTo(owner)] });
+      rig.faults.on({ target: /widgets\?.*resourceVersion=\d/ }, refuse(410, 'Expired'), 1);
+      rig.streams.cut(/widgets/);
+      await rig.advance(1500);
+      await rig.delete(configMap, `owner-${round}`);
+      left.push(await rig.names(widget));
+    }
+    // Each object goes within two further cuts.
+    for (const [round, names] of left.entries()) expect(names.length, `round ${round}`).toBeLessThanOrEqual(3);
+    await rig.advance(3000);
+    expect(await rig.names(widget)).toEqual([]);
+  });
 });
 
 describe('a server that goes away', () => {

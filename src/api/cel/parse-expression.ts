@@ -35,11 +35,22 @@ export function parseExpression(source: string): CelExpression {
   return expression;
 }
 
+/** A long sequence of `!` before the first string and comment. */
+const NEGATIONS = /^([^"'/]*?)((?:!\s*){100,})/;
+
+/** The source with at most one of a long sequence of `!`: cel-go keeps none if their number is even, without recursion. Same length. */
+function withoutDoubleNegation(source: string): string {
+  return source.replace(NEGATIONS, (_, before: string, negations: string) => {
+    const odd = negations.replaceAll(/\s/g, '').length % 2 === 1;
+    return before + (odd ? '!' : '').padEnd(negations.length);
+  });
+}
+
 function parse(source: string): ASTNode {
   try {
-    return grammar.parse(source).ast;
+    return grammar.parse(withoutDoubleNegation(source)).ast;
   } catch (error) {
-    // A long sequence of `!` and `-`, which the library's limit does not count.
+    // A long sequence of `-`, which the library's limit does not count.
     if (error instanceof RangeError) throw tooDeep(source);
     if (!(error instanceof ParseError)) throw error;
     throw new CelCompileError(source, [{ offset: error.range?.start ?? 0, message: syntaxMessage(source, error) }]);

@@ -53,8 +53,12 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
 }
 
 /** The same, with a pause after each operation, because one on a long list moves all of its elements. */
-export function* jsonPatchSteps(document: unknown, patch: unknown): Steps<unknown> {
-  const operations = readOperations(patch);
+export function* jsonPatchSteps(
+  document: unknown,
+  patch: unknown,
+  maxOperations = MAX_JSON_PATCH_OPERATIONS,
+): Steps<unknown> {
+  const operations = readOperations(patch, maxOperations);
   const progress = { document: copyJson(document), copiedBytes: 0 };
   for (const operation of operations) {
     applyOperation(progress, operation);
@@ -81,15 +85,15 @@ function undecodable(value: unknown, place: string): StatusError {
   return newBadRequest(`error decoding patch: json: cannot unmarshal ${foundName(value)} into Go ${place}`);
 }
 
-function readOperations(patch: unknown): PatchOperation[] {
+function readOperations(patch: unknown, maxOperations: number): PatchOperation[] {
   // Go decodes null as a list without operations.
   if (patch === null) return [];
   if (!Array.isArray(patch)) {
     throw undecodable(patch, 'value of type []handlers.jsonPatchOp');
   }
-  if (patch.length > MAX_JSON_PATCH_OPERATIONS) {
+  if (patch.length > maxOperations) {
     throw newRequestEntityTooLarge(
-      `The allowed maximum operations in a JSON patch is ${MAX_JSON_PATCH_OPERATIONS}, got ${patch.length}`,
+      `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`,
     );
   }
   return patch.map((operation: unknown) => {

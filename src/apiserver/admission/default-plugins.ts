@@ -82,7 +82,10 @@ const factories: readonly (readonly [ImplementedPlugin, (environment: PluginEnvi
         namespaces: new NamespaceReader(environment.store),
       }),
   ],
-  ['MutatingAdmissionWebhook', (environment) => new MutatingAdmissionWebhook(...webhookParts(environment, 'mutating'))],
+  [
+    'MutatingAdmissionWebhook',
+    (environment) => new MutatingAdmissionWebhook(...webhookParts(environment, 'mutating'), environment.clock),
+  ],
   [
     'ValidatingAdmissionPolicy',
     (environment) =>

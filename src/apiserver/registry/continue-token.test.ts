@@ -11,6 +11,11 @@ describe('continue token', () => {
     }
   });
 
+  it('API-099 any negative revision continues at the newest', () => {
+    const text = encode({ v: 'meta.k8s.io/v1', rv: -2, start: 'a' });
+    expect(decodeContinueToken(text, prefix)).toEqual({ revision: INCONSISTENT, startKey: `${prefix}a` });
+  });
+
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   it.each([
     ['%%%', 'illegal base64 data at input byte 0'],

@@ -34,14 +34,15 @@ export function decodeContinueToken(text: string, prefix: string): ContinueToken
   }
   const { v = '', rv, start } = tokenFields(value);
   if (v !== 'meta.k8s.io/v1') throw invalid(`server does not recognize this encoded version ${v}`);
-  if (!Number.isSafeInteger(rv) || rv === 0 || (rv as number) < INCONSISTENT) {
+  if (!Number.isSafeInteger(rv) || rv === 0) {
     throw invalid('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   }
   if (typeof start !== 'string' || start === '') throw invalid('encoded start key empty (version meta.k8s.io/v1)');
   if (start.startsWith('/') || start.split('/').includes('..')) {
     throw invalid(start);
   }
-  return { revision: rv as number, startKey: prefix + start };
+  // Any negative revision means the newest, as in kube-apiserver.
+  return { revision: Math.max(rv as number, INCONSISTENT), startKey: prefix + start };
 }
 
 const FIELD_TYPES = { v: 'string', rv: 'number', start: 'string' } as const;

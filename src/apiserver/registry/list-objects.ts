@@ -32,6 +32,9 @@ export interface ListPage {
 /** Maximum number of objects that a list with a selector examines in one turn of the event loop. */
 const SCAN_PAGE = 2_000;
 
+/** Maximum number of terms of a selector that a list compares in one turn of the event loop: some 20 ms. */
+const SCAN_TERMS = 50_000;
+
 /** One page of a list (API-092..099). */
 export async function listObjects(resource: ResourceStore, request: ListRequest): Promise<ListPage> {
   const { selection } = request;
@@ -82,6 +85,8 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
   let { start } = page;
   let { revision } = page;
   const labels = labelHint(resource, selection);
+  const { terms } = selection;
+  let compared = 0;
   // The loop is bounded: every round moves `start` past at least one key of one snapshot.
   for (;;) {
     const result: storage.ListResult = await store.list(page.prefix, {
@@ -94,6 +99,11 @@ async function readPage(resource: ResourceStore, selection: Selection, page: Pag
     for (let index = 0; index < result.items.length; index++) {
       const kv = result.items[index]!;
       if (suffix !== undefined && !kv.key.endsWith(suffix)) continue;
+      compared += terms;
+      if (compared > SCAN_TERMS) {
+        compared = terms;
+        await new Promise<void>((resolve) => clock.defer(resolve));
+      }
       const labels = resource.servesStoredBytes ? selection.judgeLabels(kv.value) : 'unknown';
       if (labels === 'no match') continue;
       const object = converted[index] ?? resource.stored(kv);

@@ -67,6 +67,13 @@ export class Selection {
     this.namespace = only ?? namespace;
   }
 
+  /** The number of keys and values that a match compares at most. */
+  get terms(): number {
+    let terms = 0;
+    for (const { values } of this.#labels?.requirements ?? []) terms += 1 + values.length;
+    return terms;
+  }
+
   /** True if metadata alone cannot decide a match. */
   get looksInside(): boolean {
     return this.#looksInside;

@@ -36,7 +36,9 @@ function isCertificate({ lines }: PemBlock): boolean {
 }
 
 function validateUrl(text: string, path: string): FieldError[] {
-  if (!URL.canParse(text) && !URL.canParse(text, 'https://none')) {
+  // The host is a name for the resolver: the URL class would also refuse some, such as those with malformed Punycode.
+  const form = text.replace(PLAIN_HOST, '$1none');
+  if (!URL.canParse(form) && !URL.canParse(form, 'https://none')) {
     return [fieldRequired(path, `url must be a valid URL: parse ${JSON.stringify(text)}: invalid URI${FORM}`)];
   }
   const { scheme, host, userInfo, fragment, query } = partsOf(text);
@@ -50,6 +52,9 @@ function validateUrl(text: string, path: string): FieldError[] {
   if (query !== '') errors.push(fieldInvalid(path, query, 'query parameters are not permitted in the URL'));
   return errors;
 }
+
+/** A host of the characters that Go accepts unescaped, with a port of digits. */
+const PLAIN_HOST = /^(https?:\/\/)[\w.~!$&'()*+,;=\u0080-\uffff-]+(?::\d*)?(?=[/?#]|$)/i;
 
 /** The parts of a URL (RFC 3986) as written: the URL class would normalise the text that the error must name. */
 const URL_PARTS = /^(?:([A-Za-z][\w+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/;

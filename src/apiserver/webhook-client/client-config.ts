@@ -32,8 +32,8 @@ export interface WebhookTarget {
 }
 
 /**
- * Returns the target of the webhook. Undefined if neither URL nor service is given, or if the URL does not parse; a validated configuration
- * has a valid one.
+ * Returns the target of the webhook. Undefined if neither URL nor service is given, or if the URL has no host; a validated configuration
+ * has one.
  */
 export function webhookTarget({ url, service, caBundle }: WebhookClientConfig): WebhookTarget | undefined {
   const pem = Buffer.from(caBundle ?? '', 'base64').toString('utf8');
@@ -49,11 +49,16 @@ export function webhookTarget({ url, service, caBundle }: WebhookClientConfig): 
       ...trust,
     };
   }
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  const { protocol, host, pathname } = new URL(url);
+  if (url === undefined) return undefined;
+  // The call fails with the words of the transport if its host is no name.
+  const parts = URL.canParse(url) ? new URL(url) : WRITTEN_URL.exec(url)?.groups;
+  if (parts === undefined) return undefined;
+  const { protocol = '', host = '', pathname = '' } = parts;
   if (protocol !== 'https:' && protocol !== 'http:') return undefined;
   return { authority: host, path: cleanPath(pathname), server: `${protocol}//${host}`, ...trust };
 }
+
+const WRITTEN_URL = /^(?<protocol>https?:)\/\/(?<host>[^/?#\s]+)(?<pathname>[^?#\s]*)/;
 
 /**
  * As client-go joins paths: no empty and no relative segment, no trailing slash. A Go server answers any other form with a redirect,

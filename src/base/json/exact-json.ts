@@ -31,6 +31,11 @@ export function parseExactJson(text: string): unknown {
   return holdsLongDigits(text) && holdsLongInteger(text) ? new ExactReader(text).document() : value;
 }
 
+/** Parses a text that is well-formed JSON. Each number gets the value that `readNumber` returns for its text. */
+export function parseJsonNumbers(text: string, readNumber: (digits: string) => unknown): unknown {
+  return new ExactReader(text, readNumber).document();
+}
+
 /** The form of an integer in a JSON value. Beyond 64 bits it is a double. */
 export function integerValue(integer: bigint): Int64 {
   const rounded = Number(integer);
@@ -114,13 +119,19 @@ function isDigit(code: number): boolean {
 const LITERAL = /[^\s,\]}]+/y;
 const INTEGER = /^-?\d{16,19}$/;
 
+function exactNumber(digits: string): unknown {
+  return INTEGER.test(digits) ? integerValue(BigInt(digits)) : JSON.parse(digits);
+}
+
 /** Reads a text that `JSON.parse` has accepted. */
 class ExactReader {
   readonly #text: string;
+  readonly #readNumber: (digits: string) => unknown;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, readNumber = exactNumber) {
     this.#text = text;
+    this.#readNumber = readNumber;
   }
 
   document(): unknown {
@@ -185,6 +196,7 @@ class ExactReader {
     LITERAL.lastIndex = this.#at;
     const literal = LITERAL.exec(this.#text)?.[0] ?? '';
     this.#at += literal.length;
-    return INTEGER.test(literal) ? integerValue(BigInt(literal)) : JSON.parse(literal);
+    const code = literal.charCodeAt(0);
+    return code === MINUS || isDigit(code) ? this.#readNumber(literal) : JSON.parse(literal);
   }
 }

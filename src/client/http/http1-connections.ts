@@ -15,6 +15,9 @@ export interface Http1ConnectionsOptions {
 /** Idle time after which a kept connection is closed, unless the server wants it earlier. */
 const IDLE_MS = 30_000;
 
+/** Maximum size of the head of an answer. Node's default of 16 KiB is less than webhooks may send to a Go client. */
+const MAX_ANSWER_HEAD_BYTES = 1024 * 1024;
+
 /**
  * Connections to one server, one request at a time on each. The connection that became free last is used first, so that superfluous ones
  * age and are closed. Requests beyond the limit wait in the bounded semaphore. Watches have a separate limit, because otherwise they could
@@ -110,6 +113,7 @@ export class Http1Connection {
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: IDLE_MS,
+      maxHeaderSize: MAX_ANSWER_HEAD_BYTES,
     });
     this.#client.on('connect', () => {
       this.#answers = 0;

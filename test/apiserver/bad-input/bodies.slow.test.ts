@@ -131,6 +131,27 @@ describe('bodies', () => {
       post({ metadata: { name: 'x', generation: 1.5 } }),
       refusal(400, `${cannotUnmarshal}number 1.5 into Go struct field ConfigMap.metadata.generation of type int64`),
     ],
+    ...['1e2', '1.0', '1E0', '-1.0e+1', '100e-2'].map((number): Row => [
+      `the integer ${number}`,
+      post(`{"metadata":{"name":"x","generation":${number}}}`, JSON_TYPE),
+      refusal(
+        400,
+        `${cannotUnmarshal}number ${number} into Go struct field ConfigMap.metadata.generation of type int64`,
+      ),
+    ]),
+    [
+      'an integer in a list, with an exponent',
+      {
+        target: `${ns}/pods`,
+        body: '{"metadata":{"name":"x"},"spec":{"securityContext":{"supplementalGroups":[1, 1e2]}}}',
+      },
+      refusal(400, /number 1e2 into Go struct field Pod\.spec\.securityContext\.supplementalGroups of type int64$/),
+    ],
+    [
+      'an integer or string, with a point',
+      { target: `${ns}/services`, body: '{"metadata":{"name":"x"},"spec":{"ports":[{"port":1,"targetPort":80.0}]}}' },
+      refusal(400, /number 80\.0 into Go struct field Service\.spec\.ports\.targetPort of type int32$/),
+    ],
     [
       'a time',
       post({ metadata: { name: 'x', creationTimestamp: 'yesterday' } }),
@@ -357,6 +378,17 @@ describe('bodies', () => {
       ],
     ),
   );
+
+  it.each([
+    ['a quantity', `${ns}/pods`, '"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":1.0}}}]}'],
+    ['a text', configMaps, '"data":{"a":"[1e2, 1.0]"}'],
+    ['a field without a type', configMaps, '"unknown":1e2'],
+    ['a custom resource', widgets, '"apiVersion":"example.com/v1","kind":"Widget","spec":{"a":1e2}'],
+  ])('a number with a point or an exponent is taken in %s', async (_what, target, rest) => {
+    const body = `{"metadata":{"name":"x"},${rest}}`;
+    const { status } = await rig.server.request('POST', `${target}?dryRun=All`, { body, headers: JSON_TYPE });
+    expect(status).toBe(201);
+  });
 
   it('a body where none belongs is ignored', async () => {
     for (const target of [WITNESS, `${configMaps}?limit=1`, '/version', '/healthz', '/apis']) {

@@ -236,9 +236,21 @@ describe('what does not compile', () => {
     expect(compileFailure('any.x', dyn)).toBe('compiles');
   });
 
+  it.each([
+    [20_000, true],
+    [20_001, false],
+    [90_000, true],
+  ])('%i negations are compiled, as by cel-go', (count, value) => {
+    expect(evaluate(`${'!'.repeat(count)}true`)).toBe(value);
+    expect(evaluate(`self.replicas == -1 || ${'! '.repeat(count / 2)}${'!'.repeat(count % 2)}true`)).toBe(
+      Math.ceil(count / 2) % 2 === 0,
+    );
+    expect(evaluate(`"${'!'.repeat(count)}".size()`)).toBe(count);
+  });
+
   it('nesting beyond measure is refused, long rows are not', () => {
     expect(compileFailure('('.repeat(5000) + '1' + ')'.repeat(5000))).toMatch(/^ERROR/);
-    expect(compileFailure('!'.repeat(90_000) + 'true')).toMatch(/recursion limit exceeded/);
+    expect(compileFailure('-'.repeat(90_000) + '1')).toMatch(/recursion limit exceeded/);
     expect(compileFailure(`1${' + 1'.repeat(5000)}`)).toMatch(/recursion limit exceeded/);
     expect(evaluate(Array.from({ length: 3000 }, (_, index) => `self.replicas == ${index}`).join(' || '))).toBe(true);
     expect(compileFailure('1'.repeat(100_001))).toMatch(/size exceeds limit/);

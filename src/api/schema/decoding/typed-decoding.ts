@@ -3,6 +3,7 @@ import { META_V1 } from '../../kinds/type-table.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object-meta.ts';
 import { newBadRequest } from '../../status-error.ts';
 import { DecodePosition, DecodeProblem, foundName } from './decode-problem.ts';
+import { problemOfIntegerText } from './integer-texts.ts';
 import { decodeStruct } from './struct-decoder.ts';
 import { unknownFields } from './unknown-fields.ts';
 
@@ -20,14 +21,28 @@ export interface TypedObject {
  * @throws StatusError 400 for a value of the wrong JSON type; its `cause` is the {@link DecodeProblem}
  */
 export function decodeTyped(object: KubeObject, typeName: string): TypedObject {
-  const kind = typeName.slice(typeName.lastIndexOf('.') + 1);
-  const decoding = { position: new DecodePosition(kind), sawUnknownField: false };
+  const of = kindAndVersion(typeName);
+  const decoding = { position: new DecodePosition(of.kind), sawUnknownField: false };
   try {
     const decoded = decodeStruct(typeName, object, decoding);
     return { object: decoded, unknownFields: decoding.sawUnknownField ? unknownFields(object, typeName) : [] };
   } catch (error) {
-    throw refused(error, { kind, version: typeName.slice(typeName.lastIndexOf('/') + 1, typeName.lastIndexOf('.')) });
+    throw refused(error, of);
   }
+}
+
+/**
+ * Refuses a JSON text in which an integer field of the type has a number such as `1e2` or `1.0`.
+ * @throws StatusError 400 as {@link decodeTyped}
+ */
+export function checkIntegerTexts(text: string, typeName: string): void {
+  const problem = problemOfIntegerText(text, typeName);
+  if (problem !== undefined) throw refused(problem, kindAndVersion(typeName));
+}
+
+function kindAndVersion(typeName: string): { readonly kind: string; readonly version: string } {
+  const dot = typeName.lastIndexOf('.');
+  return { kind: typeName.slice(dot + 1), version: typeName.slice(typeName.lastIndexOf('/') + 1, dot) };
 }
 
 export interface TypedMetadata {

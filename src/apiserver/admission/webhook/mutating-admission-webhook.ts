@@ -4,8 +4,10 @@ import { copyJson, equalJson, isJsonObject } from '../../../api/codec/json/json-
 import { parseJsonText } from '../../../api/codec/json/json.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
 import { quoted } from '../../../api/meta/quoted.ts';
-import { applyJsonPatch } from '../../../api/patch/json-patch.ts';
+import { jsonPatchSteps } from '../../../api/patch/json-patch.ts';
 import { newInternalError, StatusError } from '../../../api/status-error.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { inTurns } from '../../../base/time/steps.ts';
 import type { AdmissionPlugin } from '../chain/admission-chain.ts';
 import { type AdmissionAttributes, replaceContent } from '../chain/attributes.ts';
 import type { ReviewPatch, VersionedObjects } from './admission-review.ts';
@@ -20,10 +22,12 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
   readonly name = 'MutatingAdmissionWebhook';
   readonly #source: WebhookSource;
   readonly #dispatch: WebhookDispatch;
+  readonly #clock: Pick<Clock, 'defer'>;
 
-  constructor(source: WebhookSource, dispatch: WebhookDispatch) {
+  constructor(source: WebhookSource, dispatch: WebhookDispatch, clock: Pick<Clock, 'defer'>) {
     this.#source = source;
     this.#dispatch = dispatch;
+    this.#clock = clock;
   }
 
   start(): Promise<void> {
@@ -93,8 +97,9 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
       throw callFailed(name, `unsupported patch type ${quoted(type)}`);
     }
     const before = objects.object;
-    const patched = readPatched(() => {
-      const tree = applyJsonPatch(before, operations.list);
+    const patched = await readPatched(async () => {
+      // The size of the answer bounds the number of operations, as in kube-apiserver.
+      const tree = await inTurns(this.#clock, jsonPatchSteps(before, operations.list, Infinity));
       if (!isObjectOf(tree, before)) throw newInternalError('the patch leaves no object of its kind');
       return interfaces.decode(tree, invocation.kind);
     });
@@ -130,9 +135,9 @@ function notOfType(value: unknown, type: string): string {
  * A patch that does not apply, or whose result is not an object of the kind, is a fault of the webhook and not of the client. It is not a
  * failed call either, so no failurePolicy ignores it.
  */
-function readPatched(patched: () => KubeObject): KubeObject {
+async function readPatched(patched: () => Promise<KubeObject>): Promise<KubeObject> {
   try {
-    return patched();
+    return await patched();
   } catch (error) {
     if (!(error instanceof StatusError) || error.code === 500) throw error;
     throw newInternalError(typeof error.cause === 'string' ? error.cause : error.message);

@@ -10,6 +10,7 @@ import {
   yamlBodySteps,
 } from '../../../api/codec/decode-request.ts';
 import { isBelow, scanKeys } from '../../../api/codec/json/duplicate-fields.ts';
+import { checkIntegerTexts } from '../../../api/schema/decoding/typed-decoding.ts';
 import { fieldInvalid } from '../../../api/field-error.ts';
 import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../../api/meta/group-version-kind.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
@@ -109,7 +110,8 @@ interface Typing {
 /** Applies the schema of a kind to a decoded tree, and sets its defaults. */
 function typedObject(body: DecodedRequest, { expected, validation, warn }: Typing): KubeObject {
   const { object, unknownFields } = expected.decode(body.object);
-  const { repeated } = body;
+  const { repeated, text } = body;
+  if (text !== undefined && expected.typeName !== undefined) checkIntegerTexts(text, expected.typeName);
   if (validation !== 'Ignore' && unknownFields.length + body.duplicates.length + repeated.length > 0) {
     const findings = findingsOf(body, unknownFields, expected);
     if (validation === 'Strict') {
