@@ -48,15 +48,15 @@ async function answered(request: HttpRequest): Promise<HttpResponse> {
   const hang = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error('no answer')), HANG_MS);
   });
-  let isOver = false;
+  const over = new AbortController();
   // Long work of the server goes on in later turns of the clock.
   void (async () => {
-    while (!isOver) await clock.settle();
+    while (!over.signal.aborted) await clock.settle();
   })();
   try {
     return await Promise.race([server.server.handler(request), hang]);
   } finally {
-    isOver = true;
+    over.abort();
     clearTimeout(timer);
   }
 }
