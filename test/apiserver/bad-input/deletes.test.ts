@@ -42,7 +42,7 @@ const bodies: readonly Bad[] = [
   ['a list', '[]', JSON_TYPE, refusal(400, /json: cannot unmarshal array into Go value/)],
   ['YAML', 'a: b: c', YAML_TYPE, refusal(400, startingWith(`${unrecognized}error converting YAML to JSON: yaml: `))],
   ['text as protobuf', 'x', PROTOBUF_TYPE, refusal(400, /does not appear to be a protobuf message/)],
-  ['an empty envelope', 'k8s\0', PROTOBUF_TYPE, refusal(400, /proto: empty body/)],
+  ['an empty envelope', 'k8s\0', PROTOBUF_TYPE, refusal(400, /DeleteOptions\): empty body/)],
   [
     'another kind as protobuf',
     encodeProtobuf({ apiVersion: 'v1', kind: 'Pod' }),

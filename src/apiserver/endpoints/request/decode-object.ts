@@ -49,13 +49,14 @@ export function decodedObject(
   return typedObject(body, { expected, validation, warn });
 }
 
+const NO_BYTES = new Uint8Array();
+
 export async function decodeBody(
   context: RequestContext,
   options: Omit<DecodeRequestOptions, 'codecs'>,
   clock: Clock,
 ): Promise<DecodedRequest> {
-  const { body } = context.request;
-  if (body === undefined || body.length === 0) throw newBadRequest('request body is empty');
+  const { body = NO_BYTES } = context.request;
   const contentType = context.header('content-type');
   const mediaType = mediaTypeOf(contentType);
   if (mediaType !== YAML_TYPE && mediaType !== PROTOBUF_TYPE) return decodeRequestBody(body, contentType, options);
