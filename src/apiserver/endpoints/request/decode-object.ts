@@ -71,20 +71,17 @@ async function codecsOf(mediaType: typeof YAML_TYPE | typeof PROTOBUF_TYPE): Pro
   return { protobuf: (await import('../../../api/codec/protobuf/protobuf.ts')).decodeProtobuf };
 }
 
-/** A built-in kind without a type gets that of the endpoint (API-065, API-150). */
+/** A built-in kind without a kind or an apiVersion gets that of the endpoint (API-065, API-150). */
 function checkKind(object: KubeObject, expected: ObjectSchema): void {
-  const apiVersion = apiVersionOf(expected);
-  const givenVersion = object.apiVersion ?? '';
-  const givenKind = object.kind ?? '';
-  if (givenVersion === apiVersion && givenKind === expected.kind) return;
   const custom = expected.typeName === undefined;
-  if (givenVersion === '' && givenKind === '' && !custom) {
-    object.apiVersion = apiVersion;
-    object.kind = expected.kind;
-    return;
+  const apiVersion = apiVersionOf(expected);
+  if (!custom) {
+    object.apiVersion = object.apiVersion || apiVersion;
+    object.kind = object.kind || expected.kind;
   }
+  const { apiVersion: givenVersion = '', kind: givenKind = '' } = object;
+  if (givenVersion === apiVersion && givenKind === expected.kind) return;
   if (givenKind === '') throw newBadRequest("Object 'Kind' is missing in the request body");
-  if (givenVersion === '') throw newBadRequest("Object 'apiVersion' is missing in the request body");
   if (givenKind === expected.kind || (custom && givenVersion !== apiVersion)) {
     throw newBadRequest(
       `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`,
