@@ -162,11 +162,6 @@ describe('queries', () => {
       list('resourceVersion=999999'),
       refusal(504, startingWith('Timeout: Too large resource version: 999999, current: ')),
     ],
-    [
-      'list and watch of the future',
-      watch('resourceVersion=999999&sendInitialEvents=true&resourceVersionMatch=NotOlderThan'),
-      refusal(504, startingWith('Timeout: Too large resource version: 999999, current: ')),
-    ],
   ]);
   refuses('API-098 continue', [
     ...(
