@@ -74,7 +74,7 @@ describe('request bodies', () => {
     [
       '[1]',
       undefined,
-      "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct (5b315d)",
+      `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (5b315d)`,
     ],
     [
       '{"kind":1}',
@@ -85,9 +85,13 @@ describe('request bodies', () => {
     ['{"kind":[1]}', undefined, 'json: cannot unmarshal array into Go struct field .kind of type string'],
     [`{"a":"${'x'.repeat(40)}`, undefined, '({"a":"xxxxxxxxxxxxxxxxxxxxxxxx ...)'],
     ['a: b: c', 'application/yaml', 'error converting YAML to JSON: yaml: '],
-    ['', 'application/yaml', 'cannot unmarshal null'],
-    ['nonsense', PROTOBUF, '(6e6f6e73656e7365)'],
-    ['', PROTOBUF, '(<empty>)'],
+    [
+      'nonsense',
+      PROTOBUF,
+      'ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] (6e6f6e73656e7365)',
+    ],
+    ['', PROTOBUF, 'ConfigMap): empty data (<empty>)'],
+    ['k8s\0', PROTOBUF, 'ConfigMap): empty body (6b387300)'],
   ])('API-150 %j as %s is 400', (body, contentType, text) => {
     const error = failure(bytes(body), contentType);
     expect([error.code, error.reason]).toEqual([400, 'BadRequest']);
@@ -98,6 +102,7 @@ describe('request bodies', () => {
   it.each([
     ['null', 'application/json'],
     ['null', 'application/yaml'],
+    ['', 'application/yaml'],
     ['# nothing', 'application/yaml'],
   ])('API-150 API-240 %j as %s is an object without fields, or no options', (body, contentType) => {
     const options: DecodeRequestOptions = { ...CONFIG_MAP, kind: 'DeleteOptions' };

@@ -82,7 +82,7 @@ export function* yamlBodySteps(bytes: Uint8Array, options: DecodeRequestOptions)
 
 function decodedRequest(bytes: Uint8Array, { value, ...findings }: DecodedValue): DecodedRequest {
   if (findings.text === undefined) boundTreeValues(value, bytes.length);
-  return { object: value === null && bytes.length > 0 ? {} : requireObject(value), ...findings };
+  return { object: value === null ? {} : requireObject(value), ...findings };
 }
 
 function refusal(bytes: Uint8Array, error: unknown, options: DecodeRequestOptions): unknown {
@@ -121,11 +121,15 @@ function brought<T>(codec: T | undefined): T {
   return codec;
 }
 
+/** The Go type into which kube-apiserver first decodes a body, as its messages print it. */
+const TYPE_OF_AN_OBJECT =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
 function requireObject(value: unknown): KubeObject {
   const problem = (found: string, place: string): StatusError =>
     newBadRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go ${place}`);
   if (!isJsonObject(value)) {
-    throw problem(foundName(value), 'value of type struct');
+    throw problem(foundName(value), `value of type ${TYPE_OF_AN_OBJECT}`);
   }
   for (const field of ['apiVersion', 'kind']) {
     const given = value[field];

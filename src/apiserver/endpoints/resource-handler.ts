@@ -103,7 +103,9 @@ export class ResourceHandler {
     const { verb, namespace, name } = request;
     const custom = info.typeName === undefined;
     const verbs = subresource === undefined ? info.verbs : subresource.verbs;
-    const unsupported = (): Error => (custom ? newVerbNotSupported(info, verb) : newMethodNotSupported());
+    // An unknown method is no verb, so the text begins with nothing.
+    const named = verb === 'unknown' ? '' : verb;
+    const unsupported = (): Error => (custom ? newVerbNotSupported(info, named) : newMethodNotSupported());
     // Built-in resources have no route for HEAD; definitions are served by verb, and HEAD is a get or a list.
     if (verb === 'unknown' || (method === 'HEAD' && !custom)) throw unsupported();
     // Under the deprecated prefix, every method is a watch and needs the rights of a watch (API-003), but only GET is served.

@@ -36,10 +36,8 @@ export async function errorResponse(error: unknown, context: RequestContext, log
   }
   const { status } = known ?? newInternalError(messageOf(error));
   const pretty = wantsPretty(context.query, context.header('user-agent'));
-  // A client that accepts no offered format still gets the reason in JSON.
-  const accept = status.code === 406 ? undefined : context.header('accept');
   try {
-    return await statusResponse(status, errorFormat(accept, pretty));
+    return await statusResponse(status, errorFormat(context.header('accept'), pretty));
   } catch {
     return statusResponse(status, { mediaType: JSON_TYPE, pretty });
   }

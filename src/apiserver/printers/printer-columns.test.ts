@@ -139,6 +139,13 @@ describe('columns', () => {
     }
   });
 
+  it("API-430 the name is described in Kubernetes' words, which conformance tests compare", () => {
+    const name = printerColumnsFor({ group: '', version: 'v1', kind: 'Pod' }).find(({ format }) => format === 'name');
+    expect(name?.description).toBe(
+      'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
+    );
+  });
+
   it('API-438 an object with nothing but a name has a row of every kind', () => {
     for (const info of listed) {
       const cells = printerColumnsFor(info).map(({ cell }) => cell({ metadata: { name: 'x' } }, 0));

@@ -1,6 +1,8 @@
-import { foundName } from '../../api/schema/decoding/decode-problem.ts';
+import { posix } from 'node:path';
+import { foundName, foundNumber } from '../../api/schema/decoding/decode-problem.ts';
 import { jsonSyntaxProblem } from '../../api/codec/json/syntax-problem.ts';
 import { newBadRequest } from '../../api/status-error.ts';
+import { parseExactJson } from '../../base/json/exact-json.ts';
 
 /**
  * The position of a list (API-097, API-098): the snapshot and the first key not yet sent, relative to the list's prefix. `revision` -1
@@ -23,46 +25,61 @@ export function encodeContinueToken(token: ContinueToken, prefix: string): strin
 
 /** Throws a 400 for any token that this server cannot have sent, in particular for keys outside the list's range. */
 export function decodeContinueToken(text: string, prefix: string): ContinueToken {
-  const illegal = illegalBase64(text);
-  if (illegal !== undefined) throw invalid(`illegal base64 data at input byte ${illegal}`);
-  const json = Buffer.from(text, 'base64url').toString();
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw invalid(jsonSyntaxProblem(json));
-  }
-  const { v = '', rv, start } = tokenFields(value);
+  const { v, rv, start } = tokenFields(text);
   if (v !== 'meta.k8s.io/v1') throw invalid(`server does not recognize this encoded version ${v}`);
-  if (!Number.isSafeInteger(rv) || rv === 0) {
-    throw invalid('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
-  }
-  if (typeof start !== 'string' || start === '') throw invalid('encoded start key empty (version meta.k8s.io/v1)');
-  if (start.startsWith('/') || start.split('/').includes('..')) {
-    throw invalid(start);
-  }
-  // Any negative revision means the newest, as in kube-apiserver.
-  return { revision: Math.max(rv as number, INCONSISTENT), startKey: prefix + start };
+  if (rv === 0) throw invalid('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
+  if (start === '') throw invalid('encoded start key empty (version meta.k8s.io/v1)');
+  const key = start.startsWith('/') ? start : `/${start}`;
+  if (posix.resolve(key) !== key) throw invalid(start);
+  return { revision: rv < 0 ? INCONSISTENT : rv, startKey: prefix + key.slice(1) };
 }
 
-const FIELD_TYPES = { v: 'string', rv: 'number', start: 'string' } as const;
+const FIELD_TYPES = { v: 'string', rv: 'int64', start: 'string' } as const;
 
-/** The fields of a token; a value of another type is refused in the words of Go. */
-function tokenFields(value: unknown): { v?: string; rv?: number; start?: string } {
-  if (value === null) return {};
+interface TokenFields {
+  readonly v: string;
+  readonly rv: number;
+  readonly start: string;
+}
+
+/** The fields of a token, whose names may have any case; a value of another type is refused in the words of Go. */
+function tokenFields(text: string): TokenFields {
+  const value = tokenValue(text);
+  const fields: Record<string, unknown> = { v: '', rv: 0, start: '' };
+  if (value === null) return fields as unknown as TokenFields;
   if (foundName(value) !== 'object') {
     throw invalid(`json: cannot unmarshal ${foundName(value)} into Go value of type storage.continueToken`);
   }
-  const fields = value as Record<string, unknown>;
-  for (const [name, type] of Object.entries(FIELD_TYPES)) {
-    const field = fields[name] ?? undefined;
-    if (field === undefined || typeof field === type) continue;
-    const goType = type === 'number' ? 'int64' : type;
-    throw invalid(
-      `json: cannot unmarshal ${foundName(field)} into Go struct field continueToken.${name} of type ${goType}`,
-    );
+  for (const [name, field] of Object.entries(value as Record<string, unknown>)) {
+    const known = name.toLowerCase() as keyof typeof FIELD_TYPES;
+    const type = FIELD_TYPES[known];
+    if (type === undefined || field === null) continue;
+    const mismatch = mismatchOf(field, type);
+    if (mismatch !== undefined) {
+      throw invalid(`json: cannot unmarshal ${mismatch} into Go struct field continueToken.${known} of type ${type}`);
+    }
+    fields[known] = typeof field === 'bigint' ? Number(field) : field;
   }
-  return fields;
+  return fields as unknown as TokenFields;
+}
+
+function tokenValue(text: string): unknown {
+  // Go's decoder skips line breaks.
+  const base64 = text.replaceAll(/[\r\n]/g, '');
+  const illegal = illegalBase64(base64);
+  if (illegal !== undefined) throw invalid(`illegal base64 data at input byte ${illegal}`);
+  const json = Buffer.from(base64, 'base64url');
+  try {
+    return parseExactJson(json.toString());
+  } catch {
+    throw invalid(jsonSyntaxProblem(json));
+  }
+}
+
+function mismatchOf(value: unknown, type: 'string' | 'int64'): string | undefined {
+  if (type === 'string') return typeof value === 'string' ? undefined : foundName(value);
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return undefined;
+  return typeof value === 'number' ? foundNumber(value) : foundName(value);
 }
 
 /** The offset, as Go reports it, of the first error in a text of base64 for URLs without padding. */

@@ -116,10 +116,10 @@ async function createInstead(resource: ResourceStore, request: UpdateRequest): P
   const creates = request.subresource === '' && (request.method === 'apply' || info.allowCreateOnUpdate);
   if (request.method === 'apply' && !creates) throw newNotFound(info, name);
   const object = await request.next(undefined);
+  if (!creates) throw newNotFound(info, name);
   // A uid means that the client expects an existing object. A resourceVersion alone does not prevent the create, as upstream.
   const { uid = '' } = object.metadata ?? {};
   if (uid !== '') throw newConflict(info, name, storagePreconditionText({ field: 'uid', wanted: uid, found: '' }));
-  if (!creates) throw newNotFound(info, name);
   delete metadataOf(object).resourceVersion;
   const authorize = context.authorizeCreate;
   try {

@@ -114,15 +114,16 @@ describe('create', () => {
     expect((await server.post(configMaps, configMap('a'))).json.metadata?.namespace).toBe('default');
   });
 
-  it('API-065 API-150 apiVersion and kind must be the endpoint’s, none at all is', async () => {
+  it('API-065 API-150 apiVersion and kind must be the endpoint’s, and the one that is missing is', async () => {
     const version = await server.post(configMaps, { ...configMap('a'), apiVersion: 'v2' });
     expect(version.status).toBe(400);
     expect(version.json.message).toBe('the API version in the data (v2) does not match the expected API version (v1)');
     const kind = await server.post(configMaps, { ...configMap('a'), kind: 'Secret' });
     expect(kind.status).toBe(400);
-    const none = await server.post(configMaps, { metadata: { name: 'a' } });
-    expect(none.status).toBe(201);
-    expect(none.json).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' });
+    for (const given of [{}, { kind: 'ConfigMap' }, { apiVersion: 'v1' }]) {
+      const { status, json } = await server.post(configMaps, { ...given, metadata: { generateName: 'a-' } });
+      expect([given, status, json.apiVersion, json.kind]).toEqual([given, 201, 'v1', 'ConfigMap']);
+    }
   });
 
   it.each([

@@ -71,6 +71,8 @@ describe('update', () => {
     expect([other.status, other.json.reason]).toEqual([409, 'Conflict']);
     const missing = await server.put(`${configMaps}/b`, configMap('b'));
     expect(missing.status).toBe(404);
+    const gone = await server.put(`${configMaps}/b`, configMap('b', { metadata: { uid: 'gone' } }));
+    expect([gone.status, gone.json.message]).toEqual([404, 'configmaps "b" not found']);
     expect((await server.put('/apis/coordination.k8s.io/v1/namespaces/none/leases/b', lease('b'))).status).toBe(404);
   });
 

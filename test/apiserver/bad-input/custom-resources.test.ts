@@ -66,6 +66,11 @@ describe('custom resources', () => {
       ),
     ],
     [
+      'a kind without a version',
+      { target: widgets, body: { kind: 'Widget', metadata: { name: 'x' } } },
+      refusal(400, 'the API version in the data () does not match the expected API version (example.com/v1)'),
+    ],
+    [
       'none',
       { target: widgets, body: { metadata: { name: 'x' } } },
       refusal(400, "Object 'Kind' is missing in the request body"),

@@ -113,7 +113,7 @@ describe('paths', () => {
     [
       'a method of nobody, custom',
       { method: 'BREW', target: `${widgets}/w` },
-      refusal(405, /is not supported on resources of kind "widgets\.example\.com"$/),
+      refusal(405, ' is not supported on resources of kind "widgets.example.com"'),
     ],
     ['PUT to a custom collection', { method: 'PUT', target: widgets, body: {} }, refusal(400, 'name must be provided')],
   ]);
@@ -160,11 +160,6 @@ describe('queries', () => {
     [
       'list of the future',
       list('resourceVersion=999999'),
-      refusal(504, startingWith('Timeout: Too large resource version: 999999, current: ')),
-    ],
-    [
-      'list and watch of the future',
-      watch('resourceVersion=999999&sendInitialEvents=true&resourceVersionMatch=NotOlderThan'),
       refusal(504, startingWith('Timeout: Too large resource version: 999999, current: ')),
     ],
   ]);
@@ -357,11 +352,6 @@ describe('Accept', () => {
       get(`${widgets}/w`, 'text/html'),
       refusal(406, startingWith('only the following media types are accepted: ')),
     ],
-    [
-      'custom, protobuf',
-      get(`${widgets}/w`, 'application/vnd.kubernetes.protobuf'),
-      refusal(406, startingWith('only the following media types are accepted: ')),
-    ],
   ]);
 
   const asList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
@@ -382,6 +372,14 @@ describe('Accept', () => {
     ] as const) {
       const { status, headers } = await rig.server.get('/api/v1/nosuch', { accept });
       expect([accept, status, headers['content-type']]).toEqual([accept, 404, expected]);
+    }
+    for (const [path, accept] of [
+      [`${configMaps}?watch=1`, 'application/yaml,application/json'],
+      [`${widgets}/w`, protobuf],
+    ] as const) {
+      const { status, headers, text } = await rig.server.get(path, { accept });
+      expect([path, status, headers['content-type']]).toEqual([path, 406, accept.split(',')[0]]);
+      expect(text).toContain('only the following media types are accepted: ');
     }
     const curl = await rig.server.get('/api/v1/nosuch', { 'user-agent': 'curl/8' });
     expect(curl.text).toContain('{\n  "kind": "Status",\n');

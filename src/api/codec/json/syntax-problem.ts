@@ -5,9 +5,9 @@ const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const ESCAPES: ReadonlySet<string> = new Set('bfnrt\\/"');
 
 /** Describes the first byte that JSON does not allow, in the words of Go (`encoding/json`), which clients of kube-apiserver know. */
-export function jsonSyntaxProblem(text: string): string {
+export function jsonSyntaxProblem(text: string | Buffer): string {
   try {
-    new SyntaxScanner(Buffer.from(text)).document();
+    new SyntaxScanner(typeof text === 'string' ? Buffer.from(text) : text).document();
   } catch (error) {
     if (error instanceof SyntaxProblem) return error.message;
     throw error;

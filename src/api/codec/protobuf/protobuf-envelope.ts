@@ -13,16 +13,24 @@ export interface Envelope {
   readonly contentType: string;
 }
 
+/** Kubernetes reports a missing envelope, not the protobuf library, so the text has no `proto:`. */
+class NoEnvelopeError extends ProtobufError {
+  constructor(message: string) {
+    super(message);
+    this.message = message;
+  }
+}
+
 export function isProtobufEnvelope(bytes: Uint8Array): boolean {
   return bytes.length >= 4 && ENVELOPE_MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
 export function openEnvelope(bytes: Uint8Array): Envelope {
-  if (bytes.length === 0) throw new ProtobufError('empty data');
+  if (bytes.length === 0) throw new NoEnvelopeError('empty data');
   if (!isProtobufEnvelope(bytes)) {
-    throw new ProtobufError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
+    throw new NoEnvelopeError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   }
-  if (bytes.length === ENVELOPE_MAGIC.length) throw new ProtobufError('empty body');
+  if (bytes.length === ENVELOPE_MAGIC.length) throw new NoEnvelopeError('empty body');
   const reader = new WireReader(bytes, ENVELOPE_MAGIC.length);
   let apiVersion = '';
   let kind = '';

@@ -61,6 +61,10 @@ export function negotiate(accept: string | undefined, target: Representable, pre
     mediaTypeKnown = true;
     const representation = meet(clause, mediaType, target);
     if (representation !== undefined) {
+      // The first clause that is met decides, and YAML has no form for streams.
+      if (target.shape === 'watch' && mediaType === YAML_TYPE) {
+        return { outcome: 'notAcceptable', message: onlyAccepted(streamTypes) };
+      }
       return {
         outcome: 'accepted',
         representation: pretty && !representation.pretty ? { ...representation, pretty } : representation,
@@ -72,11 +76,15 @@ export function negotiate(accept: string | undefined, target: Representable, pre
 
 function notAcceptableMessage(target: Representable, mediaTypeKnown: boolean): string {
   if (mediaTypeKnown || target.custom) {
-    return `only the following media types are accepted: ${target.shape === 'watch' ? streamTypes : plainTypes}`;
+    return onlyAccepted(plainTypes);
   }
   // Upstream, list and watch are one route, so both offer the streaming forms.
   const available = target.shape === 'object' ? plainTypes : `${plainTypes}, ${streamTypes}`;
   return `406: Not Acceptable\n\nAvailable representations: ${available}`;
+}
+
+function onlyAccepted(types: string): string {
+  return `only the following media types are accepted: ${types}`;
 }
 
 function mediaTypeOf(range: string, custom: boolean): MediaType | undefined {
@@ -96,24 +104,21 @@ function mediaTypeOf(range: string, custom: boolean): MediaType | undefined {
 }
 
 function meet(clause: Clause, mediaType: MediaType, target: Representable): Representation | undefined {
+  const parameter = (name: string) => clause.parameters.get(name) ?? '';
   let transform: Transform | undefined;
-  const as = clause.parameters.get('as');
-  if (as !== undefined) {
-    const group = clause.parameters.get('g');
-    const version = clause.parameters.get('v');
+  const [as, group, version] = [parameter('as'), parameter('g'), parameter('v')];
+  if (as !== '' || group !== '' || version !== '') {
     if (group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined;
     if (as !== 'Table' && as !== 'PartialObjectMetadata' && as !== 'PartialObjectMetadataList') return undefined;
     if (!target.hasMetadata) return undefined;
     if (as === 'Table' && mediaType === PROTOBUF_TYPE) return undefined;
     transform = { kind: as, version };
-  } else if (clause.parameters.has('g') || clause.parameters.has('v')) {
-    return undefined;
   }
-  if (clause.parameters.has('sv')) return undefined;
-  const stream = clause.parameters.get('stream');
-  // A client that will watch may also request the streaming form of a list or an object, and gets the plain one.
-  if (stream !== undefined && stream !== 'watch') return undefined;
-  if (target.shape === 'watch' && mediaType === YAML_TYPE) return undefined;
+  const serverVersion = parameter('sv');
+  if (serverVersion !== '' && serverVersion !== 'v1') return undefined;
+  const stream = parameter('stream');
+  // A client that will watch may also request the streaming form of a list or an object, and gets the plain one. YAML has no such form.
+  if (stream !== '' && (stream !== 'watch' || mediaType === YAML_TYPE)) return undefined;
   if (target.custom && mediaType === PROTOBUF_TYPE && transform === undefined) return undefined;
   const pretty = clause.parameters.get('pretty') === '1';
   const drops = target.managersDropped === true && dropped(clause).includes('metadata.managedFields');

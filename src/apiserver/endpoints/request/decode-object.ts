@@ -50,13 +50,14 @@ export function decodedObject(
   return typedObject(body, { expected, validation, warn });
 }
 
+const NO_BYTES = new Uint8Array();
+
 export async function decodeBody(
   context: RequestContext,
   options: Omit<DecodeRequestOptions, 'codecs'>,
   clock: Clock,
 ): Promise<DecodedRequest> {
-  const { body } = context.request;
-  if (body === undefined || body.length === 0) throw newBadRequest('request body is empty');
+  const { body = NO_BYTES } = context.request;
   const contentType = context.header('content-type');
   const mediaType = mediaTypeOf(contentType);
   if (mediaType !== YAML_TYPE && mediaType !== PROTOBUF_TYPE) return decodeRequestBody(body, contentType, options);
@@ -71,20 +72,17 @@ async function codecsOf(mediaType: typeof YAML_TYPE | typeof PROTOBUF_TYPE): Pro
   return { protobuf: (await import('../../../api/codec/protobuf/protobuf.ts')).decodeProtobuf };
 }
 
-/** A built-in kind without a type gets that of the endpoint (API-065, API-150). */
+/** A built-in kind without a kind or an apiVersion gets that of the endpoint (API-065, API-150). */
 function checkKind(object: KubeObject, expected: ObjectSchema): void {
-  const apiVersion = apiVersionOf(expected);
-  const givenVersion = object.apiVersion ?? '';
-  const givenKind = object.kind ?? '';
-  if (givenVersion === apiVersion && givenKind === expected.kind) return;
   const custom = expected.typeName === undefined;
-  if (givenVersion === '' && givenKind === '' && !custom) {
-    object.apiVersion = apiVersion;
-    object.kind = expected.kind;
-    return;
+  const apiVersion = apiVersionOf(expected);
+  if (!custom) {
+    object.apiVersion = object.apiVersion || apiVersion;
+    object.kind = object.kind || expected.kind;
   }
+  const { apiVersion: givenVersion = '', kind: givenKind = '' } = object;
+  if (givenVersion === apiVersion && givenKind === expected.kind) return;
   if (givenKind === '') throw newBadRequest("Object 'Kind' is missing in the request body");
-  if (givenVersion === '') throw newBadRequest("Object 'apiVersion' is missing in the request body");
   if (givenKind === expected.kind || (custom && givenVersion !== apiVersion)) {
     throw newBadRequest(
       `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`,

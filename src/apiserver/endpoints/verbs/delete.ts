@@ -8,7 +8,7 @@ import {
   validateDeleteOptions,
 } from '../../../api/deletion/delete-options.ts';
 import type { KubeObject } from '../../../api/meta/object-meta.ts';
-import { isStatus, successStatus } from '../../../api/status-error.ts';
+import { isStatus, newBadRequest, StatusError, successStatus } from '../../../api/status-error.ts';
 import type { HttpResponse } from '../../../base/http-message.ts';
 import { type DeleteResult, deleteObject, deleteUnreadable } from '../../registry/delete-object.ts';
 import { TransientObject } from '../../registry/object/served-object.ts';
@@ -63,6 +63,12 @@ function shownAs(decision: DeleteResult['decision'], object: KubeObject): Delete
   return outcome === 'update' ? { outcome, object, reason } : { outcome, object, answer: decision.answer, reason };
 }
 
+/** kube-apiserver reports only the cause for a body of options, without the kind that it expected and the start of the body. */
+function withoutFrame(error: unknown): unknown {
+  const framed = error instanceof StatusError && error.code === 400 && error.cause instanceof Error;
+  return framed ? newBadRequest((error.cause as Error).message) : error;
+}
+
 /** If there is a body, the query is ignored (API-240). */
 export async function readDeleteOptions({ context, resource }: ResourceScope): Promise<DeleteOptions> {
   const { body } = context.request;
@@ -72,7 +78,9 @@ export async function readDeleteOptions({ context, resource }: ResourceScope): P
       context,
       { kind: 'DeleteOptions', protobuf: 'accepted' },
       resource.environment.clock,
-    );
+    ).catch((error: unknown) => {
+      throw withoutFrame(error);
+    });
     // The options are the same in every group and version, served or not.
     options = deleteOptionsFromBody(object);
   } else {

@@ -40,8 +40,7 @@ export async function handleWatch(scope: ResourceScope): Promise<HttpResponse> {
   const selection = selectionOf(scope, options);
   const encoder = await watchEncoder(scope);
   const opened = await openWatch(scope, selection, { options, revision });
-  if (opened instanceof RevisionCompactedError)
-    return expiredWatch(scope, encoder.error(tooOld(revision, opened).status));
+  if (opened instanceof StatusError) return failedWatch(scope, encoder.error(opened.status));
   const timeoutMs = timeoutOf(options, random);
   const body = new WatchStream({
     watch: opened,
@@ -81,18 +80,21 @@ interface Opening {
 }
 
 /**
- * The first version of the watch (API-122, 124, 129, 132). An expired version is returned instead of thrown, because the stream reports it
- * (API-123).
+ * The first version of the watch (API-122, 124, 129, 132). The error of a version that is expired, or too new for a list, is returned
+ * instead of thrown, because the stream reports it (API-123).
  */
 async function openWatch(
   { resource }: ResourceScope,
   selection: Selection,
   { options, revision }: Opening,
-): Promise<CacheWatch | RevisionCompactedError> {
+): Promise<CacheWatch | StatusError> {
   const prefix = watchedPrefix(resource, selection);
   try {
     const withList = options.sendInitialEvents ?? revision === 0;
-    if (withList && revision > 0) await requireHappened(resource.environment.store, revision);
+    if (withList && revision > 0) {
+      const current = await resource.environment.store.currentRevision();
+      if (revision > current) return newTooLargeResourceVersion(revision, current);
+    }
     const start: CacheWatchOptions = withList
       ? { initial: 'list', prefix }
       : revision === 0
@@ -105,8 +107,8 @@ async function openWatch(
     });
     return withList && resource.convertsRemotely ? await convertedStart(watch, resource) : watch;
   } catch (error) {
-    if (error instanceof RevisionCompactedError) return error;
-    if (error instanceof RevisionFutureError) throw newTooLargeResourceVersion(revision, error.currentRevision);
+    if (error instanceof RevisionCompactedError) return tooOld(revision, error);
+    if (error instanceof RevisionFutureError) return newTooLargeResourceVersion(revision, error.currentRevision);
     throw error;
   }
 }
@@ -164,17 +166,12 @@ function watchedPrefix(resource: ResourceStore, { namespace, name }: Selection):
   return known ? resource.key(namespace, name) : resource.prefix(namespace);
 }
 
-async function requireHappened(store: { currentRevision(): Promise<number> }, revision: number): Promise<void> {
-  const current = await store.currentRevision();
-  if (revision > current) throw newTooLargeResourceVersion(revision, current);
-}
-
 function tooOld(revision: number, error: RevisionCompactedError): ReturnType<typeof newExpired> {
   return newExpired(`too old resource version: ${revision} (${error.compactedRevision})`);
 }
 
-/** The answer for an expired version: 200, one ERROR event, then the end (API-123). */
-function expiredWatch(scope: ResourceScope, frame: Uint8Array): HttpResponse {
+/** The answer for a version without a beginning: 200, one ERROR event, then the end (API-123). */
+function failedWatch(scope: ResourceScope, frame: Uint8Array): HttpResponse {
   return { status: 200, headers: watchHeaders(scope), body: frame };
 }
 
