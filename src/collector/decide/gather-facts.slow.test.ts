@@ -516,3 +516,16 @@ describe('COL-111 COL-002 an absence that was proven before the graph lost trust
     expect(gatherFacts(from, round()).owners.map(({ knownAbsent }) => knownAbsent)).toEqual([false, true]);
   });
 });
+
+describe('the version that a read of the object names', () => {
+  const graph = graphOf(observed(pods, { uid: 'a', resourceVersion: '7' }));
+
+  it('COL-116 is that of the graph while no watch shows the object, so that a replica that lags cannot call it gone', () => {
+    const lost = gatherFacts({ ...source(graph), follows: () => false }, round()).node;
+    expect(lost).toMatchObject({ shown: false, notOlderThan: '7' });
+  });
+
+  it('COL-116 is none while a watch shows it: any answer that it is gone is asked again then', () => {
+    expect(gatherFacts(source(graph), round()).node).toMatchObject({ shown: true, notOlderThan: undefined });
+  });
+});

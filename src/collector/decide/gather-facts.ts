@@ -105,15 +105,12 @@ function nodeFacts(source: FactSource, node: GraphNode, { blockingWhenQueued, en
   // over all dependents.
   const blocking = deletingDependents ? source.graph.blockingDependents(id) : { count: 0, lastAddition: 0 };
   const mapping = source.mapping(identity.apiVersion, identity.kind, source.graph.resourceAt(id));
+  const shown = state === 'observed' && !node.unlisted && follows(source, identity);
   return {
     state,
     unlisted: node.unlisted,
-    shown: state === 'observed' && !node.unlisted && follows(source, identity),
-    notOlderThan: node.unlisted
-      ? resourceVersion
-      : state === 'virtual'
-        ? versionOfDependent(source, id, mapping)
-        : undefined,
+    shown,
+    notOlderThan: shown ? undefined : state === 'virtual' ? versionOfDependent(source, id, mapping) : resourceVersion,
     identity,
     mapping,
     ...(trusts(source, identity) ? {} : { doubted: true }),
