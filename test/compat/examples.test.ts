@@ -23,7 +23,7 @@ describe('examples', () => {
 
   it('the other doors of the package: apiserver, cascade, client, collector, nodegc', async () => {
     const { code, stdout } = await node(['--test', 'examples/doors/']);
-    expect(stdout).toMatch(/^# pass 8$/m);
+    expect(stdout).toMatch(/^# pass 9$/m);
     expect(code, stdout).toBe(0);
   });
 
