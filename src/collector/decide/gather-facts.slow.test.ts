@@ -525,7 +525,7 @@ describe('the version that a read of the object names', () => {
     expect(lost).toMatchObject({ shown: false, notOlderThan: '7' });
   });
 
-  it('COL-116 is none while a watch shows it: any answer that it is gone is asked again then', () => {
+  it('COL-116 is none while a watch shows it, because an answer that it is gone is then asked again', () => {
     expect(gatherFacts(source(graph), round()).node).toMatchObject({ shown: true, notOlderThan: undefined });
   });
 });

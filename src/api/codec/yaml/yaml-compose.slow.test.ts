@@ -4,31 +4,23 @@ import { Composer, CST, LineCounter } from 'yaml';
 
 import { finished } from '../../../base/time/steps.ts';
 import { MAX_OBJECT_MEMBERS } from '../json/body-values.ts';
-import { composeFirst, type ComposeOptions } from './yaml-compose.ts';
+import { composeFirst } from './yaml-compose.ts';
 import { convertYamlNode } from './yaml-nodes.ts';
-import { GO_YAML_SCALARS } from './yaml-scalars.ts';
 import { boundedTokens, tokenSteps, type YamlSource } from './yaml-tokens.ts';
-import { parseYaml, stringifyYaml, yamlSteps } from './yaml.ts';
-
-const options: ComposeOptions = {
-  version: '1.1',
-  schema: 'failsafe',
-  customTags: [...GO_YAML_SCALARS],
-  merge: false,
-  uniqueKeys: false,
-  logLevel: 'silent',
-};
+import { PARSING, parseYaml, stringifyYaml, yamlSteps } from './yaml.ts';
 
 type Read = (source: YamlSource) => ReturnType<typeof convertYamlNode> | string | undefined;
 
 const atOnce: Read = (source) => {
-  const [document] = new Composer(options).compose(boundedTokens(source));
+  const [document] = new Composer(PARSING).compose(boundedTokens(source));
   const [problem] = document?.errors ?? [];
   return problem === undefined ? document && convertYamlNode(document, source) : `${problem.pos[0]} ${problem.message}`;
 };
 
 const inPieces: Read = (source) => {
-  const composed = finished(composeFirst(tokenSteps(source), { length: source.text.length, options, piece: 1 }));
+  const composed = finished(
+    composeFirst(tokenSteps(source), { length: source.text.length, options: PARSING, piece: 1 }),
+  );
   if (composed?.problem !== undefined) return `${composed.problem.pos[0]} ${composed.problem.message}`;
   return composed && convertYamlNode(composed.document, source);
 };

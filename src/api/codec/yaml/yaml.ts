@@ -16,7 +16,8 @@ export interface YamlValue {
   readonly repeated: string[];
 }
 
-const PARSING: ComposeOptions = {
+/** How every text is read. */
+export const PARSING: ComposeOptions = {
   version: '1.1',
   schema: 'failsafe',
   customTags: [...GO_YAML_SCALARS],
