@@ -124,7 +124,9 @@ class RestJudge {
   }
 
   #daemonSet(set: Stored): void {
-    const pods = this.#objects.controlledBy(set, 'Pod').filter(isActive);
+    // An adopted pod that is meant for no node, and that no scheduler can place, counts for no node: it stays, as in Kubernetes.
+    const hasNode = ({ spec }: Stored): boolean => Boolean(spec?.nodeName) || spec?.affinity !== undefined;
+    const pods = this.#objects.controlledBy(set, 'Pod').filter((pod) => isActive(pod) && hasNode(pod));
     if (pods.length !== this.#nodes.length) {
       this.#say(`LIFE-641 ${show(set)} rests with ${pods.length} pods on ${this.#nodes.length} nodes`);
     }

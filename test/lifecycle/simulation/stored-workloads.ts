@@ -9,6 +9,7 @@ export interface Stored extends KubeObject {
     readonly paused?: boolean;
     readonly suspend?: boolean;
     readonly nodeName?: string;
+    readonly affinity?: object;
     readonly unschedulable?: boolean;
     readonly completions?: number;
     readonly parallelism?: number;
