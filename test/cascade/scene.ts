@@ -70,12 +70,18 @@ export const isClusterScoped = (kind: SceneKind): boolean =>
 /** A random scene of up to `most` objects. */
 export function randomScene(random: Random, most: number): Scene {
   const chance = (probability: number): boolean => random.float() < probability;
-  const objects: SceneObject[] = [{ kind: 'Namespace', owners: [] }];
-  if (chance(0.4)) objects.push({ kind: 'Namespace', owners: [] });
+  // A namespace or definition that terminates already stays only for the objects in it that are held.
+  const container = (kind: 'Namespace' | 'Definition'): SceneObject => ({
+    kind,
+    owners: [],
+    ...(chance(0.08) ? { deletedBefore: 'default' } : {}),
+  });
+  const objects: SceneObject[] = [container('Namespace')];
+  if (chance(0.4)) objects.push(container('Namespace'));
   const namespaces = objects.length;
   const size = 2 + random.integer(most - 1);
   const kinds = Array.from({ length: size }, () => random.pick(chance(0.2) ? CLUSTER_SCOPED : NAMESPACED));
-  if (kinds.some((kind) => kind === 'Widget' || kind === 'Gadget')) objects.push({ kind: 'Definition', owners: [] });
+  if (kinds.some((kind) => kind === 'Widget' || kind === 'Gadget')) objects.push(container('Definition'));
   const first = objects.length;
   const indexes = kinds.map((_, i) => first + i);
   const ofKind = (kind: SceneKind): number[] => indexes.filter((i) => kinds[i - first] === kind);

@@ -367,3 +367,38 @@ describe('a plan for a claim whose volume is terminating', () => {
     expect(planOf(['example.com/hold'])).toMatchObject([{ ref: { name: 'data' }, outcome: 'deleted' }]);
   });
 });
+
+describe('a root that terminates already', () => {
+  const deletionTimestamp = '2026-11-28T15:12:43Z';
+  const held = object('v1', 'ConfigMap', 'held', { finalizers: ['example.com/hold'] });
+  const outcomes = (name: string, objects: readonly KubeObject[], bodies: Record<string, KubeObject[]> = {}) =>
+    planCascade(snapshotOf(objects, { bodies }), { roots: [{ uid: uidOf(name) }], assumeFinalizers: 'kept' })
+      .plan.objects.map(({ ref, outcome }) => `${ref.name} ${outcome}`)
+      .toSorted();
+
+  it('CAS-010 a namespace is emptied, and waits for what its objects wait for', () => {
+    const namespace = {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'shop', uid: uidOf('shop'), deletionTimestamp },
+      spec: { finalizers: ['kubernetes'] },
+    };
+    const objects = [namespace, object('v1', 'ConfigMap', 'free'), held];
+    expect(outcomes('shop', objects, { 'namespaces//': [namespace] })).toEqual([
+      'free deleted',
+      'held waits',
+      'shop waits',
+    ]);
+  });
+
+  it('CAS-010 an owner in the foreground waits for the dependents that block it', () => {
+    const web = object('apps/v1', 'Deployment', 'web', { deletionTimestamp, finalizers: ['foregroundDeletion'] });
+    const owned = (name: string, finalizers: string[]) =>
+      object('v1', 'ConfigMap', name, { finalizers, ownerReferences: [owner('Deployment', 'web')] });
+    expect(outcomes('web', [web, owned('free', []), owned('held', ['example.com/hold'])])).toEqual([
+      'free deleted',
+      'held waits',
+      'web waits',
+    ]);
+  });
+});

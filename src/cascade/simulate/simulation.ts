@@ -153,6 +153,12 @@ class Simulation {
     trail.via = 'request';
     trail.cause = 'requested';
     const { gracePeriodSeconds } = this.#request;
+    // Its deletion, which began before the snapshot, is under way. Whoever carries that out is in the middle of it.
+    const object = this.#server.get(uid);
+    if (object?.metadata?.deletionTimestamp) {
+      this.#terminating(uid, object);
+      this.#collector.look(uid);
+    }
     const sent = this.#server.delete(uid, {
       ...(policy === undefined ? {} : { propagationPolicy: policy }),
       ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
