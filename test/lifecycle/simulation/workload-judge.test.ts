@@ -141,6 +141,14 @@ describe('the judge of the collector', () => {
     seen.judge.deleted(deployment, 'Orphan');
     expect(seen.gone(deployment).collectorDeletes(a).wrong).toEqual(['LIFE-564']);
   });
+
+  it('LIFE-564 allows it when a later deletion of the owner takes its dependents', () => {
+    const a = replicaSet('a', 1);
+    const seen = new Seen().put(deployment, a);
+    seen.judge.deleted(deployment, 'Orphan');
+    seen.judge.deleted(deployment, 'Background');
+    expect(seen.gone(deployment).collectorDeletes(a).wrong).toEqual([]);
+  });
 });
 
 describe('the judge of rest', () => {

@@ -21,7 +21,7 @@ export class WorkloadJudge {
   /** One line for each change since it was last emptied, while somebody reads it. */
   onChange: ((line: string) => void) | undefined;
   readonly #jobs: JobJudge;
-  /** Uids of owners that were deleted with the policy Orphan. */
+  /** Uids of owners whose last deletion leaves their dependents. */
   readonly #orphaned = new Set<string>();
 
   constructor(options: WorkloadJudgeOptions) {
@@ -34,10 +34,13 @@ export class WorkloadJudge {
     for (const event of events) this.#see(event);
   };
 
+  /** A later deletion that names a policy replaces the earlier one, as long as the owner is there. */
   deleted(owner: Stored, policy: WorkloadPolicy): void {
+    if (policy === 'none' && isTerminating(owner)) return;
     // The default of a Job (LIFE-270).
     const orphans = policy === 'Orphan' || (policy === 'none' && owner.kind === 'Job');
     if (orphans) this.#orphaned.add(uidOf(owner));
+    else this.#orphaned.delete(uidOf(owner));
   }
 
   /** A request of the collector reaches the server. */

@@ -4,7 +4,7 @@ import type { RestClient } from '../../../src/client/rest/rest-client.ts';
 import type { ResourceRef } from '../../../src/client/rest/resource-path.ts';
 import { simulatedNode } from '../../../src/lifecycle/simulator/simulated-node.ts';
 import { merge, strategic } from '../workloads.ts';
-import { isActive, isTerminating, type Stored, type StoredWorkloads } from './stored-workloads.ts';
+import { isActive, type Stored, type StoredWorkloads } from './stored-workloads.ts';
 import { GVRS, type ServedKind } from './workload-kinds.ts';
 import { appOf, namespaceOf, templateOf, workloadOf } from './workload-objects.ts';
 import type { UserStep, WorkloadPolicy, WorkloadRef } from './workload-plan.ts';
@@ -13,7 +13,7 @@ export interface WorkloadUsersOptions {
   readonly client: RestClient;
   readonly objects: StoredWorkloads;
   readonly now: () => number;
-  /** An owner that lives is deleted with this policy by a request that begins now. */
+  /** An owner is deleted with this policy by a request that begins now. */
   readonly onDelete: (owner: Stored, policy: WorkloadPolicy) => void;
 }
 
@@ -103,7 +103,7 @@ export class WorkloadUsers {
 
   async #delete(object: Stored | undefined, policy: WorkloadPolicy): Promise<boolean> {
     if (object === undefined) return false;
-    if (!isTerminating(object)) this.#options.onDelete(object, policy);
+    this.#options.onDelete(object, policy);
     await this.#options.client.delete(refOf(object), policy === 'none' ? {} : { propagationPolicy: policy });
     return true;
   }

@@ -177,9 +177,10 @@ export class Lies {
   #isLeaf({ target }: HttpRequest, { what, resource }: ClassifiedRequest): boolean {
     if (what !== 'read' && what !== 'delete' && what !== 'patch') return false;
     const name = nameIn(target);
+    const namespace = /\/namespaces\/([^/?]+)\//.exec(target)?.[1] ?? '';
     const all = [...this.#options.objects.values()];
     const isAt = (object: KnownObject): boolean =>
-      object.name === name && kindNamed(object.kind).gvr.resource === resource;
+      object.name === name && object.namespace === namespace && kindNamed(object.kind).gvr.resource === resource;
     const object = all.filter(({ kind }) => kind !== 'Event').find((each) => isKnownKind(each.kind) && isAt(each));
     if (object === undefined || (object.metadata.ownerReferences ?? []).length === 0) return false;
     return !all.some(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === object.uid));
