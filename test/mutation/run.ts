@@ -17,6 +17,8 @@ const SIMULATIONS = '40';
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
+    /** Test files that are tried besides those of the rooms and those that found a fault before. */
+    test: { type: 'string', multiple: true, default: [] },
     workers: { type: 'string', default: '2' },
     /** Limit of processor time for each fault. */
     'limit-seconds': { type: 'string', default: '600' },
@@ -38,7 +40,9 @@ const faults = readFaults()
 if (faults.length === 0) throw new Error('no fault has such a name');
 
 // The test that found the fault the last time is tried first; a run that writes the page anew looks for the nearest test instead.
-const finders = values.write ? new Map<string, string>() : findersOf(await readFile(page, 'utf8'));
+const known = findersOf(await readFile(page, 'utf8'));
+const finders = values.write ? new Map<string, string>() : known;
+const elsewhere = [...new Set([...known.values(), ...values.test])];
 
 interface Judged {
   readonly fault: Fault | undefined;
@@ -47,7 +51,7 @@ interface Judged {
 }
 
 function startTester(): ChildProcess {
-  return fork(join(import.meta.dirname, 'tester-process.ts'), [values['limit-seconds']], {
+  return fork(join(import.meta.dirname, 'tester-process.ts'), [values['limit-seconds'], ...elsewhere], {
     cwd: root,
     env: { ...process.env, SIMULATION_SEEDS: SIMULATIONS, NO_COLOR: '1' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

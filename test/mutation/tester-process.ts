@@ -9,7 +9,7 @@ import type { Outcome } from './verdict.ts';
  */
 const limitSeconds = Number(process.argv[2]);
 
-const tester = await Tester.open();
+const tester = await Tester.open(process.argv.slice(3));
 const answer = (outcome: Outcome, then?: () => void): void => {
   process.send?.(outcome, undefined, undefined, then);
 };
