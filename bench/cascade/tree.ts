@@ -15,8 +15,9 @@ import { cascadeClient, inFlight } from './cascade-client.ts';
 
 /**
  * TREE: the tree of nine thousand ConfigMaps in three levels, with how many die with each. Cold: as `kubectl cascade tree` makes it, over a new
- * TLS connection, from lists of every kind; the baseline reads the same pages as JSON over a new connection, and makes nothing of them. Warm: the document from
- * `/kubegc/v1/graph`, out of the running collector's graph; the baseline lists the metadata of the same objects in one request.
+ * TLS connection, from lists of every kind; the baseline reads the same pages as JSON over a new connection, and makes nothing of them. Warm: from
+ * `/kubegc/v1/graph`, out of the running collector's graph, once as the text for people with a line for each object, once as the document for
+ * programs; the baseline lists the metadata of the same objects in one request.
  */
 const CHILDREN = 99;
 const AT_ONCE = 16;
@@ -29,7 +30,13 @@ export const run: Benchmark = async ({ smoke }) => {
   const rounds = smoke ? 2 : 9;
   const count = 1 + families * (1 + CHILDREN);
   const server = new ServerProcess({ args: ['--store', 'memory'] });
-  const times = { cold: [] as number[], lists: [] as number[], warm: [] as number[], list: [] as number[] };
+  const times = {
+    cold: [] as number[],
+    lists: [] as number[],
+    text: [] as number[],
+    warm: [] as number[],
+    list: [] as number[],
+  };
   try {
     await server.ready;
     const client = await cascadeClient(server.kubeconfig);
@@ -38,6 +45,7 @@ export const run: Benchmark = async ({ smoke }) => {
       for (let round = 0; round < rounds; round++) {
         times.cold.push(await connected(server, (fresh) => coldTree(fresh, { root, count })));
         times.lists.push(await connected(server, bareLists));
+        times.text.push(await timed(() => warmText(client, count)));
         times.warm.push(await timed(() => warmTree(client, count)));
         times.list.push(await timed(() => bareList(client, count)));
       }
@@ -69,6 +77,7 @@ export const run: Benchmark = async ({ smoke }) => {
   const list = { what: 'one list of their metadata', value: median(times.list) };
   return [
     row('TREE (cold)', times.cold, lists, { good: 1000, great: 500 }),
+    row('TREE (warm, text)', times.text, list, { good: 100, great: 50 }),
     row('TREE (warm)', times.warm, list, { good: 100, great: 50 }),
   ];
 };
@@ -135,6 +144,17 @@ async function warmTree(client: RestClient, count: number): Promise<void> {
   const document = JSON.parse(await textOf(body)) as GraphDocument;
   if (document.source !== 'warm') throw new Error('the answer is not from the graph of the collector');
   check(document, count);
+}
+
+async function warmText(client: RestClient, count: number): Promise<void> {
+  const { body } = await client.stream({
+    method: 'GET',
+    path: '/kubegc/v1/graph',
+    query: { object: 'configmaps/root', output: 'tree', all: 'true' },
+  });
+  const lines = (await textOf(body)).split('\n');
+  // The first line has the titles of the columns, and the last one ends with a line feed.
+  if (lines.length !== count + 2) throw new Error(`the tree has ${lines.length - 2} of ${count} objects`);
 }
 
 function check({ nodes, edges }: GraphDocument, count: number): void {

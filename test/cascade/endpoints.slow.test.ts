@@ -169,6 +169,29 @@ describe('/kubegc/v1', () => {
     });
   });
 
+  it('CAS-020 CAS-081 draws the graph as a tree, for Graphviz and for Mermaid, and names the kinds that are missing', async () => {
+    const drawn = async (client: RestClient, output: string): Promise<string[]> => {
+      const query = { object: 'configmaps/root', output };
+      const { headers, body } = await client.request({ method: 'GET', path: '/kubegc/v1/graph', query });
+      expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+      return Buffer.from(body).toString('utf8').trimEnd().split('\n');
+    };
+    expect((await drawn(admin, 'tree')).map((line) => line.replace(/ +\d+s$/, ''))).toEqual([
+      'OBJECT               DIES   AGE   MARKS',
+      'configmap/root       3',
+      '├─ configmap/child   1',
+      '└─ secret/secret     1',
+    ]);
+    const missing =
+      'Warning: secrets could not be read, and what is in there is missing here: you have no right to list it';
+    expect(await drawn(ada, 'tree')).toContain(missing);
+    const dot = await drawn(ada, 'dot');
+    expect([dot[0], dot.filter((line) => line.includes('->')).length]).toEqual(['digraph cascade {', 1]);
+    expect(dot).toContain(`// ${missing}`);
+    const mermaid = await drawn(ada, 'mermaid');
+    expect(mermaid).toEqual(expect.arrayContaining(['flowchart BT', '  n1 --> n0', `%% ${missing}`]));
+  });
+
   it('CAS-003 CAS-016 answers from the collector’s graph what lists give, digest and finalizers included', async () => {
     const { uid } = (await admin.create({ gvr: core('namespaces') }, { metadata: { name: 'shop' } })).metadata!;
     const held = { metadata: { name: 'held', finalizers: ['example.com/hold'] } };

@@ -13,8 +13,10 @@ import type { Clock } from '../../base/time/clock.ts';
 import { discover, type DiscoveredResource, type DiscoveryResult } from '../../client/discovery/discovery.ts';
 import { TransportError } from '../../client/http/transport.ts';
 import type { RestClient } from '../../client/rest/rest-client.ts';
+import type { NodeId } from '../../collector/graph/graph.ts';
 import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { CascadePlan } from '../documents/cascade-plan.ts';
+import type { IncompleteResource } from '../documents/document.ts';
 import type { Explanation } from '../documents/explanation.ts';
 import type { GraphDocument } from '../documents/graph-document.ts';
 import type { LintReport } from '../documents/lint-report.ts';
@@ -26,6 +28,9 @@ import { READ_IN_ONE, readObservation } from '../observed/read-observation.ts';
 import { OrderCircleError } from '../preview/order-plan.ts';
 import { previewCascade } from '../preview/preview.ts';
 import type { RecordStore } from '../record/record-store.ts';
+import { dotPieces, mermaidPieces } from '../report/drawing.ts';
+import { graphDrawing, graphText } from '../report/graph-text.ts';
+import { PLAIN } from '../report/style.ts';
 import { findObjects, type ObjectQuery } from '../snapshot/find-objects.ts';
 import { findResources } from '../snapshot/find-resource.ts';
 import { readSnapshot } from '../snapshot/read-snapshot.ts';
@@ -35,7 +40,7 @@ import { warmSnapshot } from '../snapshot/warm-snapshot.ts';
 import { graphDocument } from '../tree/graph-document.ts';
 import { objectsIn, reach, treeTops } from '../tree/reach.ts';
 import { CASCADE_PATH } from './cascade-path.ts';
-import { jsonBody } from './json-body.ts';
+import { jsonBody, textBody } from './json-body.ts';
 import { hasRight } from './object-rights.ts';
 import { Parameters, type TypedName } from './parameters.ts';
 import { listRecords, readRecord, undoRecord } from './record-endpoints.ts';
@@ -70,11 +75,28 @@ export interface CascadeEndpointsOptions {
   readonly ignoreFinishedPods?: boolean;
 }
 
+/** An answer that is no document. */
+interface TextAnswer {
+  readonly text: Iterable<string>;
+}
+
 interface Call {
   readonly request: HttpRequest;
   /** Its requests are aborted when the caller goes away. */
   readonly client: RestClient;
   readonly query: URLSearchParams;
+}
+
+interface GraphScope {
+  readonly objects: readonly TypedName[];
+  readonly namespace: string | undefined;
+  readonly tops: boolean;
+}
+
+interface GraphStarts {
+  readonly snapshot: Snapshot;
+  readonly starts: readonly NodeId[];
+  readonly reaches: boolean;
 }
 
 const SCOPE = ['object', 'namespace'] as const;
@@ -105,11 +127,10 @@ export class CascadeEndpoints {
     if (document === undefined) throw newPathNotFound();
     if (request.method !== document.method) throw newMethodNotSupported();
     try {
-      return {
-        status: 200,
-        headers: { 'content-type': 'application/json' },
-        body: jsonBody(await document.answer(call)),
-      };
+      const answer = await document.answer(call);
+      return 'text' in answer
+        ? { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: textBody(answer.text) }
+        : { status: 200, headers: { 'content-type': 'application/json' }, body: jsonBody(answer) };
     } catch (error) {
       // The server in this process did not answer one of our requests.
       if (error instanceof TransportError) throw newUntypedInternal(messageOf(error));
@@ -121,7 +142,7 @@ export class CascadeEndpoints {
   #answerTo(
     name: string,
     id: string | undefined,
-  ): { readonly method: 'GET' | 'POST'; readonly answer: (call: Call) => Promise<object> } | undefined {
+  ): { readonly method: 'GET' | 'POST'; readonly answer: (call: Call) => Promise<object | TextAnswer> } | undefined {
     const records = ({ client, request }: Call) => ({
       client,
       request,
@@ -174,24 +195,47 @@ export class CascadeEndpoints {
     });
   }
 
-  async #graph({ client, query }: Call): Promise<GraphDocument> {
-    const parameters = new Parameters(query, [...SCOPE, 'direction', 'depth', 'tops']);
+  async #graph({ client, query }: Call): Promise<GraphDocument | TextAnswer> {
+    const parameters = new Parameters(query, [...SCOPE, 'direction', 'depth', 'tops', 'output', 'all']);
     const direction = parameters.oneOf('direction', ['down', 'up'], 'down');
     const depth = parameters.wholeNumber('depth', { least: 1, most: 1e9 }) ?? Number.POSITIVE_INFINITY;
     const tops = parameters.oneOf('tops', ['false', 'true'], 'false') === 'true';
+    const output = parameters.oneOf('output', ['json', 'tree', 'dot', 'mermaid'], 'json');
+    const all = parameters.oneOf('all', ['false', 'true'], 'false') === 'true';
     const namespace = parameters.text('namespace');
     const objects = parameters.objects();
+    const { snapshot, starts, reaches } = await this.#starts(client, { objects, namespace, tops });
+    const { graph } = snapshot;
+    const ids = reaches ? reach(graph, starts, { direction, depth }) : starts;
+    const document = graphDocument(snapshot, ids, new Dies(snapshot));
+    const { incomplete } = snapshot;
+    switch (output) {
+      case 'json':
+        return document;
+      case 'dot':
+        return { text: withWarnings(dotPieces(graphDrawing(document)), { incomplete, comment: '// ' }) };
+      case 'mermaid':
+        return { text: withWarnings(mermaidPieces(graphDrawing(document)), { incomplete, comment: '%% ' }) };
+      case 'tree': {
+        const at = reaches ? { tops: starts.map((id) => graph.uidAt(id)) } : {};
+        const now = this.#options.clock.now();
+        const home = namespace ?? (objects.length > 0 ? 'default' : undefined);
+        const tree = graphText(document, { style: PLAIN, all, direction, now, home, ...at });
+        return { text: withWarnings([tree], { incomplete, comment: '' }) };
+      }
+    }
+  }
+
+  /** Where a graph begins, and whether it has what these objects lead to. */
+  async #starts(client: RestClient, { objects, namespace, tops }: GraphScope): Promise<GraphStarts> {
     if (objects.length > 0) {
       const { snapshot, uids } = await this.#named(client, objects, namespace);
-      const starts = uids.map((uid) => snapshot.graph.find(uid));
-      return graphDocument(snapshot, reach(snapshot.graph, starts, { direction, depth }), new Dies(snapshot));
+      return { snapshot, starts: uids.map((uid) => snapshot.graph.find(uid)), reaches: true };
     }
     const catalogue = new ResourceCatalogue(await discover(client));
     const snapshot = await this.#read(client, catalogue, namespace === undefined ? [] : [namespace]);
     const { graph } = snapshot;
-    const starts = tops ? treeTops(graph, namespace) : objectsIn(graph, namespace);
-    const ids = tops ? reach(graph, starts, { direction, depth }) : starts;
-    return graphDocument(snapshot, ids, new Dies(snapshot));
+    return { snapshot, starts: tops ? treeTops(graph, namespace) : objectsIn(graph, namespace), reaches: tops };
   }
 
   async #explain({ client, query }: Call): Promise<Explanation> {
@@ -276,6 +320,18 @@ export class CascadeEndpoints {
 const INDEX = {
   paths: ['explain', 'graph', 'lint', 'log', 'preview', 'undo'].map((name) => `${CASCADE_PATH}/${name}`),
 };
+
+/** A text, and a line for each kind that could not be read, after the sign of a comment in its language. */
+function* withWarnings(
+  text: Iterable<string>,
+  { incomplete, comment }: { readonly incomplete: readonly IncompleteResource[]; readonly comment: string },
+): Generator<string> {
+  yield* text;
+  for (const { resource, reason } of incomplete) {
+    const line = reason.replaceAll(/\s+/g, ' ');
+    yield `${comment}Warning: ${resource} could not be read, and what is in there is missing here: ${line}\n`;
+  }
+}
 
 function resourceOf(discovery: DiscoveryResult, type: string): DiscoveredResource {
   const [found] = findResources(discovery, type);

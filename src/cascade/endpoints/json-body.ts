@@ -9,13 +9,14 @@ const MOST_BYTES = 3;
 
 /** A document as JSON. Long lists in it are written piece by piece, because the whole may be longer than a string may be. */
 export function jsonBody(document: object): Uint8Array | AsyncIterable<Uint8Array> {
-  return isLongDocument(document) ? chunks(document) : Buffer.from(stringifyExactJson(document));
+  return isLongDocument(document) ? textBody(jsonPieces(document)) : Buffer.from(stringifyExactJson(document));
 }
 
-async function* chunks(document: object): AsyncGenerator<Uint8Array> {
+/** A text in chunks of some 256 KiB. */
+export async function* textBody(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
   let chunk = Buffer.allocUnsafeSlow(CHUNK);
   let length = 0;
-  for (const text of jsonPieces(document)) {
+  for (const text of pieces) {
     // Texts are encoded one by one: a joined one would be a large string that lives for a moment.
     const most = text.length * MOST_BYTES;
     if (length + most > chunk.length) {
