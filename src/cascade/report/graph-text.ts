@@ -31,42 +31,41 @@ interface Hung {
 /** Objects with those below them (or above), one line each: name, status, how many die with it, age, marks (CAS-020). */
 export function graphText(document: GraphDocument, options: GraphTextOptions): string {
   const lines = treeOf(document, options);
-  const hasStatus = options.statusOf !== undefined;
-  const header = ['OBJECT', ...(hasStatus ? ['STATUS'] : []), 'DIES', 'AGE', 'MARKS'];
   const ages = new Map<string, string>();
   const ageOf = (created: string): string => {
     let age = ages.get(created);
     if (age === undefined) ages.set(created, (age = humanDuration(options.now - Date.parse(created))));
     return age;
   };
-  const rows = lines.map(({ prefix, value, folded }): string[] => {
-    const { node, edge } = value;
-    if (folded !== undefined)
-      return [
-        `${prefix}… and ${decimal(folded)} more like ${typeName(node.ref)}`,
-        ...header.slice(1).map(() => ''),
-      ];
-    const elsewhere =
-      node.ref.namespace === undefined || node.ref.namespace === options.home ? '' : ` (${node.ref.namespace})`;
-    return [
-      `${prefix}${objectName(node.ref)}${elsewhere}`,
-      ...(hasStatus ? [options.statusOf?.(node.ref.uid) ?? ''] : []),
-      node.dies === undefined ? '' : decimal(node.dies),
-      node.created === undefined ? '' : ageOf(node.created),
-      marksOf(node, edge),
-    ];
-  });
-  const widths = header.map((title, column) =>
-    rows.reduce((widest, row) => Math.max(widest, row[column]!.length), title.length),
-  );
-  const format = (row: readonly string[]): string => {
-    const line = row
-      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]! + 3)))
-      .join('')
-      .trimEnd();
-    return options.style.width === undefined ? line : cut(line, options.style.width);
+  const nameOf = ({ prefix, value: { node }, folded }: TreeLine<Hung>): string => {
+    if (folded !== undefined) return `${prefix}… and ${decimal(folded)} more like ${typeName(node.ref)}`;
+    const { namespace } = node.ref;
+    const elsewhere = namespace === undefined || namespace === options.home ? '' : ` (${namespace})`;
+    return `${prefix}${objectName(node.ref)}${elsewhere}`;
   };
-  return `${[dim(options.style, format(header)), ...rows.map(format)].join('\n')}\n`;
+  const ofObjects = (cell: (hung: Hung) => string) => (line: TreeLine<Hung>) =>
+    line.folded === undefined ? cell(line.value) : '';
+  const columns: [title: string, cell: (line: TreeLine<Hung>) => string][] = [['OBJECT', nameOf]];
+  if (options.statusOf !== undefined)
+    columns.push(['STATUS', ofObjects(({ node }) => options.statusOf?.(node.ref.uid) ?? '')]);
+  columns.push(
+    ['DIES', ofObjects(({ node: { dies } }) => (dies === undefined ? '' : decimal(dies)))],
+    ['AGE', ofObjects(({ node: { created } }) => (created === undefined ? '' : ageOf(created)))],
+    ['MARKS', ofObjects(({ node, edge }) => marksOf(node, edge))],
+  );
+  const texts = columns.map(([title, cell]) => padded([title, ...lines.map(cell)]));
+  const rows = texts[0]!.map((_, row) => {
+    const line = texts.reduce((before, column) => before + column[row]!, '').trimEnd();
+    return options.style.width === undefined ? line : cut(line, options.style.width);
+  });
+  rows[0] = dim(options.style, rows[0]!);
+  return `${rows.join('\n')}\n`;
+}
+
+/** The cells of a column in their common width, and the space to the next one. */
+function padded(cells: readonly string[]): string[] {
+  const width = cells.reduce((widest, { length }) => Math.max(widest, length), 0) + 3;
+  return cells.map((cell) => cell.padEnd(width));
 }
 
 function treeOf({ nodes, edges }: GraphDocument, { direction, tops, style, all }: GraphTextOptions): TreeLine<Hung>[] {
@@ -98,7 +97,7 @@ function treeOf({ nodes, edges }: GraphDocument, { direction, tops, style, all }
       for (const { to, edge } of next[at]!) {
         if (seen.has(to)) continue;
         seen.add(to);
-        items[to] = { value: { node: nodes[to]!, edge }, children: items[to]!.children };
+        items[to]!.value = { node: nodes[to]!, edge };
         items[at]!.children.push(to);
         open.push(to);
       }
@@ -122,6 +121,8 @@ const NAMES = new Intl.Collator('en', { numeric: true });
 /** As people write it: `9,001`. The digits of a small number need no locale, which takes some microseconds. */
 const decimal = (number: number): string => (number < 1000 ? String(number) : number.toLocaleString('en-US'));
 
+const BLOCKS = 'blocks its owner';
+
 const BROKEN: Readonly<Record<NonNullable<GraphDocumentEdge['broken']>, string>> = {
   missing: 'owner is missing',
   otherIdentity: 'reference names another object',
@@ -130,12 +131,15 @@ const BROKEN: Readonly<Record<NonNullable<GraphDocumentEdge['broken']>, string>>
   unservedKind: "owner's kind is not served",
 };
 
-function marksOf({ marks = [], finalizers = [] }: GraphDocumentNode, edge: GraphDocumentEdge | undefined): string {
+function marksOf(node: GraphDocumentNode, edge: GraphDocumentEdge | undefined): string {
+  const { marks = [], finalizers = [] } = node;
+  if (marks.length === 0 && finalizers.length === 0 && edge?.broken === undefined)
+    return edge?.blockOwnerDeletion === true ? BLOCKS : '';
   return [
     ...(marks.includes('missing') ? ['missing'] : []),
     ...(marks.includes('terminating') ? ['terminating'] : []),
     ...(finalizers.length > 0 ? [`finalizers: ${finalizers.join(', ')}`] : []),
-    ...(edge?.blockOwnerDeletion === true ? ['blocks its owner'] : []),
+    ...(edge?.blockOwnerDeletion === true ? [BLOCKS] : []),
     ...(edge?.broken === undefined ? [] : [BROKEN[edge.broken]]),
     ...(marks.includes('missingOwner') && edge?.broken !== 'missing' ? ['an owner is missing'] : []),
     ...(marks.includes('invalidReference') && (edge?.broken === undefined || edge.broken === 'missing')
