@@ -92,6 +92,9 @@ const traps: Readonly<Record<string, Trap>> = {
   '/Namespace': namespace,
 };
 
+/** False if {@link pastKindTraps} leaves such a body as it is. */
+export const hasTrap = (body: KubeObject): boolean => traps[groupKind(body.apiVersion, body.kind)] !== undefined;
+
 /** The body without fields that its kind would refuse or misinterpret on creation (CAS-064). */
 export function pastKindTraps(body: KubeObject, context: TrapContext, note: Note): KubeObject {
   const trap = traps[groupKind(body.apiVersion, body.kind)];

@@ -12,7 +12,7 @@ import {
   isServiceAddress,
 } from './rebuilt-by-controller.ts';
 import { recordedDefinitions } from './recorded-definitions.ts';
-import { restoreBody, type RestoreContext } from './restore-body.ts';
+import { type RestoreContext, restoreNotes } from './restore-body.ts';
 import { restoreWaves } from './restore-order.ts';
 import { coordinatesOfObject, type LiveObject, type ServedKind, type UndoFacts } from './undo-facts.ts';
 import { accountCoordinates, type DecidedActions, fateOfOwner, volumeCoordinates } from './undo-owners.ts';
@@ -229,10 +229,7 @@ function notesOn(body: KubeObject, context: Context): string[] {
     }
   }
   // A uid that is not known yet is represented by a placeholder.
-  const { notes: others } = restoreBody(
-    body,
-    contextOf(body, context, (recordedUid) => recordedUid),
-  );
+  const others = restoreNotes(body, () => contextOf(body, context, (recordedUid) => recordedUid));
   return [...notes, ...others];
 }
 

@@ -5,7 +5,7 @@ import {
   type OwnerReference,
 } from '../../api/meta/object-meta.ts';
 import type { ServedKind } from './undo-facts.ts';
-import { pastKindTraps, type TrapContext } from './kind-traps.ts';
+import { hasTrap, pastKindTraps, type TrapContext } from './kind-traps.ts';
 import { formatRestoredFrom, RESTORED_FROM } from './restored-from.ts';
 
 export interface RestoreContext extends TrapContext {
@@ -36,6 +36,12 @@ const ADDED_ANEW: ReadonlySet<string> = new Set([
 ]);
 /** Finalizers of the deletion that is undone. */
 const OF_DELETION: ReadonlySet<string> = new Set<string>([FINALIZER_FOREGROUND, FINALIZER_ORPHAN]);
+
+/** The notes of {@link restoreBody}, without the body. */
+export function restoreNotes(recorded: KubeObject, context: () => RestoreContext): readonly string[] {
+  const { finalizers = [] } = recorded.metadata ?? {};
+  return finalizers.length === 0 && !hasTrap(recorded) ? [] : restoreBody(recorded, context()).notes;
+}
 
 /** The body for the create: without fields that the server sets, with the current owners (CAS-063). */
 export function restoreBody(recorded: KubeObject, context: RestoreContext): RestoredBody {
