@@ -2,7 +2,7 @@ import type { KubeObject } from '../../src/api/meta/object-meta.ts';
 
 export interface Removed {
   /** uids that go in the preview. */
-  readonly removed: ReadonlySet<string>;
+  readonly removed: Pick<ReadonlySet<string>, 'has'>;
   /** uids in the order in which they really went; undefined where nobody knows it. */
   readonly removals: readonly string[] | undefined;
   /** uids that wait for their dependents in the foreground: to a dependent they are as good as gone from then on. */

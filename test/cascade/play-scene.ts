@@ -129,10 +129,10 @@ function realObject(snapshot: Snapshot, uid: string): KubeObject | undefined {
   return id < 0 || !snapshot.graph.isObserved(id) ? undefined : { metadata: snapshot.metadataOf(id) };
 }
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE: Pick<ReadonlySet<string>, 'has'> = new Set();
 
 /** The compared state of an object: whether it exists or terminates, its references and its finalizers. */
-function stateOf(object: KubeObject | undefined, ignored: ReadonlySet<string>): string {
+function stateOf(object: KubeObject | undefined, ignored: Pick<ReadonlySet<string>, 'has'>): string {
   if (object === undefined) return 'gone';
   const { deletionTimestamp, ownerReferences = [], finalizers = [] } = object.metadata ?? {};
   const references = ownerReferences

@@ -50,9 +50,9 @@ export class Judge {
 
   /** The judgement of the object that has this trail. */
   ofTrail(trail: Trail): Judgement | undefined {
-    const { uid, sequence } = trail;
     // Most objects go. Their judgement rests on no other, so it is not kept.
-    if (sequence !== undefined) return this.#removed(trail);
+    if (trail.sequence !== undefined) return this.#removed(trail);
+    const { uid } = trail;
     if (this.#known.has(uid)) return this.#known.get(uid);
     // An object that waits in a circle waits for ever.
     this.#known.set(uid, judged('stuck', 'nothingFreesIt', 'it waits for itself'));
@@ -70,18 +70,18 @@ export class Judge {
   }
 
   #removed(trail: Trail): Judgement {
-    const { uid, assumed, usedBy } = trail;
+    const { assumed, usedBy } = trail;
     if (assumed.size > 0) return judged('waits', 'finalizer', finalizerWords([...assumed]));
     if (usedBy.size > 0)
       return judged('waits', 'usedByPods', `${CLAIM_PROTECTION}: used by ${this.#names([...usedBy])}`);
-    if (this.#isUnreadContent(uid)) {
+    if (this.#isUnreadContent(trail)) {
       return judged('unknown', 'resourceUnread', `what could not be read may hold it: ${this.#unread()}`);
     }
     return this.#deleted(trail);
   }
 
-  #deleted({ uid, cause, decided, waitsFor }: Trail): Judgement {
-    switch (cause) {
+  #deleted(trail: Trail): Judgement {
+    switch (trail.cause) {
       case 'requested':
         return REQUESTED;
       case 'namespaceEmptied':
@@ -92,13 +92,13 @@ export class Judge {
         return judged(
           'deleted',
           'volumeReleased',
-          `its claim is gone (reclaim policy Delete): ${this.#names([...waitsFor])}`,
+          `its claim is gone (reclaim policy Delete): ${this.#names([...trail.waitsFor])}`,
         );
       case 'nodeRemoved':
-        return judged('deleted', 'nodeRemoved', `its node is gone: ${this.#names([...waitsFor])}`);
+        return judged('deleted', 'nodeRemoved', `its node is gone: ${this.#names([...trail.waitsFor])}`);
       case 'collected': {
-        if (decided !== 'ownersAbsent') return OWNER_WAITS;
-        const owners = this.#ownerCount(uid);
+        if (trail.decided !== 'ownersAbsent') return OWNER_WAITS;
+        const owners = this.#ownerCount(trail);
         return owners > 1 ? judged('deleted', 'ownersAbsent', `all ${owners} of its owners are gone`) : ONLY_OWNER_GONE;
       }
       default:
@@ -161,7 +161,7 @@ export class Judge {
   #alive(trail: Trail, { ownerReferences = [] }: ObjectMeta): Judgement | undefined {
     const { uid, loses, orphaned, decided, cause } = trail;
     const { removed } = this.#result.server;
-    if (orphaned === true) {
+    if (orphaned) {
       return judged(
         'orphaned',
         'ownerOrphaned',
@@ -212,21 +212,19 @@ export class Judge {
     return owners.filter((owner) => owner !== uid && !removed.has(owner));
   }
 
-  #ownerCount(uid: string): number {
+  #ownerCount({ node: id }: Trail): number {
     const { graph } = this.#snapshot;
-    const id = graph.find(uid);
     if (id < 0) return 0;
     let references = 0;
-    graph.forEachOwner(id, () => void references++);
+    graph.forEachReference(id, () => void references++);
     // Most objects have one reference. Several may name one owner.
     return references < 2 ? references : new Set(graph.ownerReferencesAt(id).map((reference) => reference.uid)).size;
   }
 
   /** True for a namespace with a kind that could not be read, or a definition whose objects could not be read. */
-  #isUnreadContent(uid: string): boolean {
+  #isUnreadContent({ node: id }: Trail): boolean {
     const { graph, catalogue } = this.#snapshot;
     if (this.#snapshot.incomplete.length === 0) return false;
-    const id = graph.find(uid);
     if (id < 0) return false;
     const { kind, name, apiVersion } = graph.identityAt(id);
     if (kind === 'CustomResourceDefinition') return this.#snapshot.incomplete.some(({ resource }) => resource === name);

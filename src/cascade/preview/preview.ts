@@ -5,19 +5,20 @@ import { type BodyNeed, bodyNeedKey, KIND_OF_NEED } from '../simulate/body-need.
 import { simulate, type SimulationRequest } from '../simulate/simulation.ts';
 import { readBodies } from '../snapshot/read-bodies.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { makePlan } from './make-plan.ts';
+import { Fates } from './fates.ts';
+import { planOf } from './make-plan.ts';
 import { orderPlan } from './order-plan.ts';
 
 /** Maximum rounds of reading and simulating, because one round may need more objects. */
 const MAX_ROUNDS = 6;
 
-/** Predicts a cascade from data that was already read. Pure; `SimulationResult.needs` lists objects that would improve it. */
+/** Predicts a cascade from data that was already read. Pure; `needs` lists objects that would improve it. */
 export function planCascade(
   snapshot: Snapshot,
   request: SimulationRequest,
 ): { readonly plan: CascadePlan; readonly needs: readonly BodyNeed[] } {
-  const result = simulate(snapshot, request);
-  return { plan: makePlan(snapshot, request, result), needs: result.needs };
+  const { fates, needs } = fatesOf(snapshot, request);
+  return { plan: planOf(snapshot, request, fates), needs };
 }
 
 /**
@@ -30,12 +31,22 @@ export async function previewCascade(
   snapshot: Snapshot,
   request: SimulationRequest,
 ): Promise<CascadePlan> {
-  let result = simulate(snapshot, request);
-  for (let round = 0; round < MAX_ROUNDS && result.needs.length > 0; round++) {
-    await Promise.all(result.needs.map((need) => readNeed(client, snapshot, need)));
-    result = simulate(snapshot, request);
+  for (let round = 0; ; round++) {
+    const { fates, needs } = fatesOf(snapshot, request);
+    if (needs.length === 0 || round === MAX_ROUNDS) return orderPlan(client, planOf(snapshot, request, fates));
+    await Promise.all(needs.map((need) => readNeed(client, snapshot, need)));
   }
-  return orderPlan(client, makePlan(snapshot, request, result));
+}
+
+interface Simulated {
+  readonly fates: Fates;
+  readonly needs: readonly BodyNeed[];
+}
+
+/** Simulates once. The simulation is free afterwards: its graph takes as much memory as the snapshot's. */
+function fatesOf(snapshot: Snapshot, request: SimulationRequest): Simulated {
+  const result = simulate(snapshot, request);
+  return { fates: new Fates(snapshot, result), needs: result.needs };
 }
 
 /** Reads the full objects that a rule needs into the snapshot. A refusal is noted in `incomplete`. */

@@ -1,39 +1,57 @@
 import type { QueuedAs } from '../../collector/graph/effect.ts';
+import { NumberTable } from './number-table.ts';
 
-/** A uid, with a prefix if it was queued before the object was observed (COL-072). */
-export type Key = string;
+/** The number of an object, twice, and one more if it was queued before the object was observed (COL-072). */
+export type Key = number;
 
-const VIRTUAL_MARK = '?';
+const FIRST_SIZE = 16;
 
-export function keyOf(uid: string, as: QueuedAs): Key {
-  return as === 'virtual' ? VIRTUAL_MARK + uid : uid;
+export function keyOf(number: number, as: QueuedAs): Key {
+  return number * 2 + (as === 'virtual' ? 1 : 0);
 }
 
-export function parseKey(key: Key): { readonly uid: string; readonly queuedAs: QueuedAs } {
-  return key.startsWith(VIRTUAL_MARK) ? { uid: key.slice(1), queuedAs: 'virtual' } : { uid: key, queuedAs: 'observed' };
+export function parseKey(key: Key): { readonly number: number; readonly queuedAs: QueuedAs } {
+  return { number: key >>> 1, queuedAs: (key & 1) === 1 ? 'virtual' : 'observed' };
 }
 
 /** Keys in their order of arrival, each at most once. */
 export class KeyQueue {
-  #keys: Key[] = [];
+  /** A ring. Its size is a power of two. */
+  #keys = new Int32Array(FIRST_SIZE);
   #head = 0;
-  readonly #waiting = new Set<Key>();
+  #count = 0;
+  /** One bit for each of the two keys of an object. */
+  readonly #waiting: NumberTable;
+
+  /** @param size one more than the largest usual number of an object */
+  constructor(size: number) {
+    this.#waiting = new NumberTable(size);
+  }
 
   add(key: Key): void {
-    if (this.#waiting.has(key)) return;
-    this.#waiting.add(key);
-    this.#keys.push(key);
+    const waiting = this.#waiting.get(key >>> 1);
+    const bit = 1 << (key & 1);
+    if ((waiting & bit) !== 0) return;
+    this.#waiting.set(key >>> 1, waiting | bit);
+    if (this.#count === this.#keys.length) this.#grow();
+    this.#keys[(this.#head + this.#count++) & (this.#keys.length - 1)] = key;
   }
 
   /** Takes the oldest key; undefined if there is none. */
   take(): Key | undefined {
-    if (this.#head === this.#keys.length) {
-      this.#keys = [];
-      this.#head = 0;
-      return undefined;
-    }
-    const key = this.#keys[this.#head++]!;
-    this.#waiting.delete(key);
+    if (this.#count === 0) return undefined;
+    const key = this.#keys[this.#head]!;
+    this.#head = (this.#head + 1) & (this.#keys.length - 1);
+    this.#count--;
+    this.#waiting.set(key >>> 1, this.#waiting.get(key >>> 1) & ~(1 << (key & 1)));
     return key;
+  }
+
+  #grow(): void {
+    const larger = new Int32Array(this.#keys.length * 2);
+    larger.set(this.#keys.subarray(this.#head));
+    larger.set(this.#keys.subarray(0, this.#head), this.#keys.length - this.#head);
+    this.#keys = larger;
+    this.#head = 0;
   }
 }

@@ -12,12 +12,13 @@ import { ownerAnswer, type OwnerKey, type OwnerLookup } from '../../collector/de
 import type { Released } from '../../collector/decide/orphan-step.ts';
 import type { Verdict } from '../../collector/decide/step.ts';
 import { type Target, targetOf } from '../../collector/decide/target.ts';
-import { AbsentOwnerCache } from '../../collector/caches/absent-owner-cache.ts';
 import type { Effect } from '../../collector/graph/effect.ts';
 import type { BlockingDependents } from '../../collector/graph/graph.ts';
 import type { Reason } from '../../collector/types/reasons.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { AbsentOwners } from './absent-owners.ts';
 import { type Key, keyOf, KeyQueue, parseKey } from './key-queue.ts';
+import type { ObjectNumbers } from './object-numbers.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 import type { Trail, Trails } from './trail.ts';
 
@@ -36,19 +37,29 @@ export class SimulatedCollector {
   readonly #snapshot: Snapshot;
   readonly #server: SimulatedServer;
   readonly #trails: Trails;
-  readonly #absentOwners = new AbsentOwnerCache({ capacity: 1_000_000 });
-  readonly #deletes = new KeyQueue();
-  readonly #orphans = new KeyQueue();
+  readonly #numbers: ObjectNumbers;
+  readonly #absentOwners: AbsentOwners;
+  readonly #deletes: KeyQueue;
+  readonly #orphans: KeyQueue;
   /** Keys without a final decision. */
   readonly #parked = new Map<Key, 'delete' | 'orphan'>();
   readonly #delayed = new Map<Key, number>();
-  readonly #blockingWhenQueued = new Map<string, BlockingDependents>();
+  /** By the number of the owner. */
+  readonly #blockingWhenQueued = new Map<number, BlockingDependents>();
   readonly #source: FactSource;
 
-  constructor(snapshot: Snapshot, server: SimulatedServer, trails: Trails) {
+  constructor(
+    snapshot: Snapshot,
+    server: SimulatedServer,
+    { numbers, trails }: { readonly numbers: ObjectNumbers; readonly trails: Trails },
+  ) {
     this.#snapshot = snapshot;
     this.#server = server;
+    this.#numbers = numbers;
     this.#trails = trails;
+    this.#absentOwners = new AbsentOwners(snapshot.graph, numbers);
+    this.#deletes = new KeyQueue(numbers.nodes);
+    this.#orphans = new KeyQueue(numbers.nodes);
     this.#source = {
       graph: server.graph,
       absentOwners: this.#absentOwners,
@@ -62,7 +73,7 @@ export class SimulatedCollector {
     for (const effect of effects) {
       switch (effect.effect) {
         case 'enqueue': {
-          const key = keyOf(effect.uid, effect.as);
+          const key = keyOf(this.#numbers.of(effect.uid), effect.as);
           if (effect.queue === 'attemptToOrphan') this.#orphans.add(key);
           else if (effect.delay === 'none') this.#deletes.add(key);
           else this.#delay(key);
@@ -95,7 +106,7 @@ export class SimulatedCollector {
 
   /** Decides about an object that a person changed, even if the graph queued nothing. */
   look(uid: string): void {
-    this.#deletes.add(keyOf(uid, 'observed'));
+    this.#deletes.add(keyOf(this.#numbers.of(uid), 'observed'));
   }
 
   /** Retries keys without a final decision. Returns whether there were any. */
@@ -108,7 +119,7 @@ export class SimulatedCollector {
 
   /** Keys that would be retried for ever. */
   get parked(): Iterable<string> {
-    return [...this.#parked.keys()].map((key) => parseKey(key).uid);
+    return [...this.#parked.keys()].map((key) => this.#numbers.uidOf(parseKey(key).number));
   }
 
   #delay(key: Key): void {
@@ -132,7 +143,8 @@ export class SimulatedCollector {
   }
 
   #delete(key: Key): Verdict['verdict'] {
-    const { uid, queuedAs } = parseKey(key);
+    const { number, queuedAs } = parseKey(key);
+    const uid = this.#numbers.uidOf(number);
     let round = this.#beginRound(uid, queuedAs);
     for (let conflicts = 0; ; conflicts++) {
       const step = this.#decide(round);
@@ -143,7 +155,7 @@ export class SimulatedCollector {
         round = { ...round, shortcut: 'spent' };
         continue;
       }
-      if (step.reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(uid);
+      if (step.reason !== 'blockedByDependents') this.#blockingWhenQueued.delete(number);
       return outcome === 'done' ? step.verdict : 'requeue';
     }
   }
@@ -155,7 +167,7 @@ export class SimulatedCollector {
       shortcut: 'allowed',
       latest: { state: 'unasked' },
       owners: NO_ANSWERS,
-      blockingWhenQueued: this.#blockingWhenQueued.get(uid),
+      blockingWhenQueued: this.#blockingWhenQueued.get(this.#numbers.of(uid)),
       endAccepted: undefined,
     };
   }
@@ -246,7 +258,7 @@ export class SimulatedCollector {
         if (answer === 'conflict') return 'failed';
         if (answer === 'accepted') {
           for (const owner of action.owners) this.#trails.add(trail, 'loses', owner);
-          if (reason === 'orphanedReferencesReleased') trail.orphaned = true;
+          if (reason === 'orphanedReferencesReleased') trail.noteOrphaned();
         }
         return 'done';
       }
@@ -300,15 +312,16 @@ export class SimulatedCollector {
     const { graph } = this.#server;
     const id = graph.find(owner);
     if (id < 0) return;
-    this.#blockingWhenQueued.set(owner, graph.blockingDependents(id));
+    this.#blockingWhenQueued.set(this.#numbers.of(owner), graph.blockingDependents(id));
     graph.forEachBlockingDependent(id, (dependent) => {
       if (graph.isDeletingDependents(dependent)) return;
-      this.#deletes.add(keyOf(graph.uidAt(dependent), graph.isObserved(dependent) ? 'observed' : 'virtual'));
+      const number = this.#numbers.of(graph.uidAt(dependent));
+      this.#deletes.add(keyOf(number, graph.isObserved(dependent) ? 'observed' : 'virtual'));
     });
   }
 
   #orphan(key: Key): Verdict['verdict'] {
-    const { uid } = parseKey(key);
+    const uid = this.#numbers.uidOf(parseKey(key).number);
     let round = beginOrphanRound(this.#source, uid, { triedBefore: false });
     for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
       const step = attemptToOrphan(gatherOrphanFacts(this.#source, round));
@@ -352,7 +365,7 @@ export class SimulatedCollector {
       if (this.#server.removeReferences(dependent, [owner]) !== 'accepted') continue;
       const trail: Trail = this.#trails.of(dependent);
       this.#trails.add(trail, 'loses', owner);
-      trail.orphaned = true;
+      trail.noteOrphaned();
       trail.decided = 'ownerOrphaned';
     }
     return released;

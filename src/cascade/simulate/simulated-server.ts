@@ -18,6 +18,8 @@ import type { GraphEvent } from '../../collector/types/event.ts';
 import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { deletableInfo } from './deletable-info.ts';
+import type { ObjectNumbers } from './object-numbers.ts';
+import { NumberedUidSet, type UidSet } from './uid-set.ts';
 
 /** The outcome of a DELETE. */
 export type SimulatedDelete =
@@ -48,17 +50,24 @@ export class SimulatedServer {
   readonly #snapshot: Snapshot;
   readonly #listener: ServerListener;
   readonly #now: number;
+  readonly #numbers: ObjectNumbers;
   /** The current state of objects that were written. */
   readonly #written = new Map<string, KubeObject>();
-  readonly #removed = new Set<string>();
+  readonly #removed: NumberedUidSet;
   readonly #infos = new Map<DiscoveredResource, ResourceInfo>();
   /** Resources whose definition was removed. */
   readonly #unserved = new Set<DiscoveredResource>();
   #version = FIRST_VERSION;
 
   /** @param now milliseconds since the epoch */
-  constructor(snapshot: Snapshot, now: number, listener: ServerListener) {
+  constructor(
+    snapshot: Snapshot,
+    numbers: ObjectNumbers,
+    { now, listener }: { readonly now: number; readonly listener: ServerListener },
+  ) {
     this.#snapshot = snapshot;
+    this.#numbers = numbers;
+    this.#removed = new NumberedUidSet(numbers);
     this.#now = now;
     this.#listener = listener;
     this.graph = snapshot.graph.branch();
@@ -69,7 +78,7 @@ export class SimulatedServer {
     return this.#version;
   }
 
-  get removed(): ReadonlySet<string> {
+  get removed(): UidSet {
     return this.#removed;
   }
 
@@ -80,13 +89,13 @@ export class SimulatedServer {
 
   /** The current object; undefined if there is none, or none was listed. */
   get(uid: string): KubeObject | undefined {
-    const written = this.#written.get(uid);
+    const written = this.#written.size === 0 ? undefined : this.#written.get(uid);
     if (written !== undefined) return written;
     if (this.#removed.has(uid)) return undefined;
     const { graph } = this.#snapshot;
-    const id = graph.find(uid);
+    const id = this.#nodeOf(uid);
     if (id < 0 || !graph.isObserved(id)) return undefined;
-    const { apiVersion, kind } = graph.identityAt(id);
+    const { apiVersion, kind } = this.#snapshot.typeAt(id);
     const { spec, status } = this.#snapshot.body(uid) ?? {};
     return {
       apiVersion,
@@ -99,8 +108,14 @@ export class SimulatedServer {
 
   /** The resource of an object; undefined if it was not listed. */
   resourceOf(uid: string): DiscoveredResource | undefined {
-    const id = this.#snapshot.graph.find(uid);
+    const id = this.#nodeOf(uid);
     return id < 0 ? undefined : this.#snapshot.resourceOf(id);
+  }
+
+  /** The node in the snapshot; -1 if there is none. */
+  #nodeOf(uid: string): number {
+    const number = this.#numbers.of(uid);
+    return number < this.#numbers.nodes ? number : -1;
   }
 
   /** A read at coordinates. `unknown` if the resource could not be listed. */

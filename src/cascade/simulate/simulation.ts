@@ -9,9 +9,10 @@ import { Classes } from './classes.ts';
 import { DefinitionEmptying } from './definition-emptying.ts';
 import { NamespaceEmptying } from './namespace-emptying.ts';
 import { type NodeActors, Nodes } from './nodes.ts';
+import { ObjectNumbers } from './object-numbers.ts';
 import { SimulatedCollector } from './simulated-collector.ts';
 import type { SimulatedController } from './simulated-controller.ts';
-import { SimulatedServer } from './simulated-server.ts';
+import { type ServerListener, SimulatedServer } from './simulated-server.ts';
 import { Trails } from './trail.ts';
 import { PROTECTIONS, Volumes } from './volumes.ts';
 
@@ -86,7 +87,7 @@ export function simulate(snapshot: Snapshot, request: SimulationRequest): Simula
 class Simulation {
   readonly #request: SimulationRequest;
   readonly #server: SimulatedServer;
-  readonly #trails = new Trails();
+  readonly #trails: Trails;
   readonly #needs: BodyNeeds;
   readonly #collector: SimulatedCollector;
   readonly #namespaces: NamespaceEmptying;
@@ -97,15 +98,18 @@ class Simulation {
   constructor(snapshot: Snapshot, request: SimulationRequest) {
     this.#request = request;
     this.#needs = new BodyNeeds(snapshot.bodyKeys);
-    this.#server = new SimulatedServer(snapshot, snapshot.readAt, {
+    const numbers = new ObjectNumbers(snapshot.graph);
+    const listener: ServerListener = {
       effects: (effects) => this.#collector.effects(effects),
       removed: (uid, object) => this.#removed(uid, object),
       terminating: (uid, object) => this.#terminating(uid, object),
-    });
+    };
+    this.#server = new SimulatedServer(snapshot, numbers, { now: snapshot.readAt, listener });
     const actors = request.actors ?? ALL_ACTORS;
-    const trails = this.#trails;
+    const trails = new Trails(numbers);
+    this.#trails = trails;
     const needs = this.#needs;
-    this.#collector = new SimulatedCollector(snapshot, this.#server, trails);
+    this.#collector = new SimulatedCollector(snapshot, this.#server, { numbers, trails });
     this.#namespaces = new NamespaceEmptying(snapshot, this.#server, trails, needs);
     this.#definitions = new DefinitionEmptying(snapshot, this.#server, trails);
     this.#controllers = [
@@ -204,7 +208,7 @@ class Simulation {
     const id = graph.find(uid);
     if (id >= 0 && graph.isWaiting(id)) {
       const trail = this.#trails.of(uid);
-      trail.waited = true;
+      trail.noteWaited();
       graph.forEachBlockingDependent(id, (dependent) => {
         const blocking = graph.uidAt(dependent);
         // The collector removes a reference instead of deleting its object only if the object has another owner.

@@ -2,7 +2,7 @@ import { apiVersionOf } from '../../api/meta/group-version-kind.ts';
 import { FINALIZER_ORPHAN, type KubeObject, type ObjectMeta } from '../../api/meta/object-meta.ts';
 import { formatTime } from '../../api/meta/time.ts';
 import type { DiscoveredResource } from '../../client/discovery/discovery.ts';
-import type { GraphNode, NodeId } from '../../collector/graph/graph.ts';
+import type { NodeId } from '../../collector/graph/graph.ts';
 import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { Identity } from '../../collector/types/identity.ts';
 import type { DataOrigin, DataSource, IncompleteResource } from '../documents/document.ts';
@@ -26,6 +26,12 @@ export interface SnapshotOptions {
   readonly protectedUids?: readonly string[];
 }
 
+/** The apiVersion and kind of an object. */
+interface ObjectType {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
 /**
  * Every deletable object of a cluster as it was read: owners and flags are in the collector's graph, the rest of the metadata is kept only
  * for the few objects that need it. Immutable: each simulation works on a branch of the graph.
@@ -43,6 +49,8 @@ export class Snapshot {
   /** Full objects that were read later for a rule. */
   readonly #bodies = new Map<string, KubeObject>();
   readonly #lists = new Map<string, readonly KubeObject[]>();
+  /** By their numbers in the graph, which makes new texts for each answer. */
+  readonly #types = new Map<number, ObjectType>();
 
   constructor(options: SnapshotOptions) {
     const { graph, catalogue, kept, created, readAt, source, incomplete, readInNamespaces = new Set() } = options;
@@ -81,11 +89,26 @@ export class Snapshot {
     return this.catalogue.ofNode(this.graph, id);
   }
 
-  /** The reference of an observed node for documents. */
-  referenceOf(id: NodeId, identity: Identity = this.graph.identityAt(id)): ObjectReference {
-    const resourceVersion = this.graph.resourceVersionAt(id);
-    const { apiVersion, kind, namespace, name, uid } = identity;
-    const resource = this.graph.resourceAt(id) ?? '';
+  /** The apiVersion and kind of a node; one value for all nodes of a kind. */
+  typeAt(id: NodeId): ObjectType {
+    const kind = this.graph.kindAt(id);
+    let type = this.#types.get(kind);
+    if (type === undefined) this.#types.set(kind, (type = this.graph.kindOf(kind)));
+    return type;
+  }
+
+  /**
+   * The reference of an observed node for documents.
+   * @param identity the node's, if it is known already
+   */
+  referenceOf(id: NodeId, identity?: Identity): ObjectReference {
+    const { graph } = this;
+    const { apiVersion, kind } = this.typeAt(id);
+    const namespace = graph.namespaceAt(id);
+    const name = identity?.name ?? graph.nameAt(id);
+    const uid = identity?.uid ?? graph.uidAt(id);
+    const resourceVersion = graph.resourceVersionAt(id);
+    const resource = graph.resourceAt(id) ?? '';
     // There may be a million of these: literals without a spread are made several times as fast.
     if (resourceVersion === undefined)
       return namespace === ''
@@ -97,17 +120,26 @@ export class Snapshot {
   }
 
   /** The metadata of a listed object: complete if it was kept, otherwise from the graph. */
-  metadataOf(id: NodeId, node: GraphNode = this.graph.at(id)): ObjectMeta {
-    const { uid, name, namespace } = node.identity;
-    const kept = this.#kept.get(uid);
-    if (kept !== undefined) return decodeKeptMetadata(kept);
-    return {
-      name,
-      ...(namespace === '' ? {} : { namespace }),
-      uid,
-      ...(node.resourceVersion === undefined ? {} : { resourceVersion: node.resourceVersion }),
-      ...(node.ownerReferences.length === 0 ? {} : { ownerReferences: [...node.ownerReferences] }),
-    };
+  metadataOf(id: NodeId): ObjectMeta {
+    const { graph } = this;
+    const uid = graph.uidAt(id);
+    const kept = this.keptMetadata(uid);
+    if (kept !== undefined) return kept;
+    const namespace = graph.namespaceAt(id);
+    const resourceVersion = graph.resourceVersionAt(id);
+    const metadata: ObjectMeta = { name: graph.nameAt(id) };
+    if (namespace !== '') metadata.namespace = namespace;
+    metadata.uid = uid;
+    if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion;
+    const ownerReferences = graph.ownerReferencesAt(id);
+    if (ownerReferences.length > 0) metadata.ownerReferences = ownerReferences;
+    return metadata;
+  }
+
+  /** The complete metadata of an object that has more of it than the graph holds; undefined for any other. */
+  keptMetadata(uid: string): ObjectMeta | undefined {
+    const kept = this.#kept.size === 0 ? undefined : this.#kept.get(uid);
+    return kept === undefined ? undefined : decodeKeptMetadata(kept);
   }
 
   /** uids of objects with an annotation of the guard; empty unless `detail` was `protections`. */
