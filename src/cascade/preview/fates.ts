@@ -36,11 +36,11 @@ export class Fates {
     this.emptied = emptied;
     this.removed = server.removed.size;
     const judge = new Judge(snapshot, result);
-    const judgements: (Judgement | undefined)[] = [];
+    const judgements: (Judgement | undefined)[] = Array.from({ length: trails.size });
     const left = new Map<string, Left>();
     for (let row = 0; row < trails.size; row++) {
       const trail = trails.at(row);
-      judgements.push(judge.ofTrail(trail));
+      judgements[row] = judge.ofTrail(trail);
       if (trail.sequence === undefined) noteLeft(left, trail, result);
     }
     this.judgements = judgements;

@@ -17,9 +17,10 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
  */
 export class PlanObjects {
   /** Roots first, then in order of deletion, then objects that stay, by name. */
-  readonly objects: PlannedObject[] = [];
+  readonly objects: PlannedObject[];
   /** The node of each. */
-  readonly #nodes: number[] = [];
+  readonly #nodes: Int32Array;
+  #made = 0;
   readonly #snapshot: Snapshot;
   readonly #fates: Fates;
   /**
@@ -38,18 +39,26 @@ export class PlanObjects {
     const { trails, judgements, others } = fates;
     const roots: Trail[] = [];
     const staying: Subject[] = [];
+    let removed = 0;
     for (let row = 0; row < trails.size; row++) {
       const trail = trails.at(row);
       const judgement = judgements[row];
       if (judgement === undefined || trail.node < 0) continue;
       if (trail.via === 'request') roots.push(trail);
       else if (trail.sequence === undefined) staying.push({ node: trail.node, judgement, trail });
-      else this.#removed[trail.sequence] = -1 - row;
+      else {
+        this.#removed[trail.sequence] = -1 - row;
+        removed++;
+      }
     }
     for (const [uid, judgement] of others) {
       const node = snapshot.graph.find(uid);
       if (node >= 0) staying.push({ node, judgement, trail: trails.find(uid) });
     }
+    // A list that grows leaves its smaller forms behind, as garbage of its own size.
+    const size = roots.length + removed + staying.length;
+    this.objects = Array.from({ length: size });
+    this.#nodes = new Int32Array(size);
     this.#addRoots(roots);
     this.#addRemoved();
     this.#addStaying(staying);
@@ -94,7 +103,7 @@ export class PlanObjects {
       if (row < 0) continue;
       const subject = this.#subject(trails.at(row));
       this.#add(this.#make(subject), subject.node);
-      this.#removed[sequence] = this.objects.length;
+      this.#removed[sequence] = this.#made;
     }
   }
 
@@ -105,8 +114,8 @@ export class PlanObjects {
   }
 
   #add(object: PlannedObject, node: NodeId): void {
-    this.objects.push(object);
-    this.#nodes.push(node);
+    this.objects[this.#made] = object;
+    this.#nodes[this.#made++] = node;
   }
 
   #subject(trail: Trail): Subject {

@@ -1,8 +1,7 @@
 import { AbsentOwnerCache } from '../../collector/caches/absent-owner-cache.ts';
 import type { Coordinates, Identity } from '../../collector/types/identity.ts';
 import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
-import { NumberTable } from './number-table.ts';
-import type { ObjectNumbers } from './object-numbers.ts';
+import { ABSENT, type ObjectNumbers } from './object-numbers.ts';
 
 /**
  * The proven absences of a simulation (COL-130), one bit for each object whose identity is that of the snapshot. Absences of other
@@ -11,27 +10,25 @@ import type { ObjectNumbers } from './object-numbers.ts';
 export class AbsentOwners {
   readonly #graph: OwnershipGraph;
   readonly #numbers: ObjectNumbers;
-  readonly #absent: NumberTable;
   readonly #others = new AbsentOwnerCache({ capacity: 1_000_000 });
 
   /** @param graph the snapshot's */
   constructor(graph: OwnershipGraph, numbers: ObjectNumbers) {
     this.#graph = graph;
     this.#numbers = numbers;
-    this.#absent = new NumberTable(numbers.nodes);
   }
 
   note(identity: Identity): void {
     const number = this.#numbers.of(identity.uid);
     if (this.#isAt(number, identity) && this.#graph.namespaceAt(number) === identity.namespace) {
-      this.#absent.set(number, 1);
+      this.#numbers.marks.mark(number, { set: ABSENT });
     } else this.#others.note(identity);
   }
 
   /** Whether an object with these coordinates is absent, without a namespace or in the dependent's (COL-111). */
   has(coordinates: Coordinates, namespace: string): boolean {
     const number = this.#numbers.of(coordinates.uid);
-    if (this.#absent.get(number) !== 0 && this.#isAt(number, coordinates)) {
+    if (this.#numbers.marks.has(number, ABSENT) && this.#isAt(number, coordinates)) {
       const place = this.#graph.namespaceAt(number);
       if (place === '' || place === namespace) return true;
     }
@@ -41,7 +38,7 @@ export class AbsentOwners {
   /** Forgets a uid that is alive (BETTER-14). */
   drop(uid: string): void {
     const number = this.#numbers.of(uid);
-    if (this.#absent.get(number) !== 0) this.#absent.set(number, 0);
+    if (this.#numbers.marks.has(number, ABSENT)) this.#numbers.marks.mark(number, { clear: ABSENT });
     this.#others.drop(uid);
   }
 

@@ -1,5 +1,5 @@
 import type { QueuedAs } from '../../collector/graph/effect.ts';
-import { NumberTable } from './number-table.ts';
+import type { NumberTable } from './number-table.ts';
 
 /** The number of an object, twice, and one more if it was queued before the object was observed (COL-072). */
 export type Key = number;
@@ -20,19 +20,19 @@ export class KeyQueue {
   #keys = new Int32Array(FIRST_SIZE);
   #head = 0;
   #count = 0;
-  /** One bit for each of the two keys of an object. */
-  readonly #waiting: NumberTable;
+  readonly #marks: NumberTable;
+  readonly #waiting: number;
 
-  /** @param size one more than the largest usual number of an object */
-  constructor(size: number) {
-    this.#waiting = new NumberTable(size);
+  /** @param waiting the mark of objects whose key waits here, and half the mark of those whose other key does */
+  constructor(marks: NumberTable, waiting: number) {
+    this.#marks = marks;
+    this.#waiting = waiting;
   }
 
   add(key: Key): void {
-    const waiting = this.#waiting.get(key >>> 1);
-    const bit = 1 << (key & 1);
-    if ((waiting & bit) !== 0) return;
-    this.#waiting.set(key >>> 1, waiting | bit);
+    const mark = this.#waiting << (key & 1);
+    if (this.#marks.has(key >>> 1, mark)) return;
+    this.#marks.mark(key >>> 1, { set: mark });
     if (this.#count === this.#keys.length) this.#grow();
     this.#keys[(this.#head + this.#count++) & (this.#keys.length - 1)] = key;
   }
@@ -43,7 +43,7 @@ export class KeyQueue {
     const key = this.#keys[this.#head]!;
     this.#head = (this.#head + 1) & (this.#keys.length - 1);
     this.#count--;
-    this.#waiting.set(key >>> 1, this.#waiting.get(key >>> 1) & ~(1 << (key & 1)));
+    this.#marks.mark(key >>> 1, { clear: this.#waiting << (key & 1) });
     return key;
   }
 

@@ -1,9 +1,14 @@
 const FIRST_SIZE = 16;
 
-/** A list of integers of 32 bits. */
+/** A list of integers of 32 bits, whose room doubles. */
 export class NumberList {
-  #values = new Int32Array(FIRST_SIZE);
+  #values: Int32Array;
   #length = 0;
+
+  /** @param expected the length for which there is room at once */
+  constructor(expected: number) {
+    this.#values = new Int32Array(Math.max(expected, FIRST_SIZE));
+  }
 
   get length(): number {
     return this.#length;

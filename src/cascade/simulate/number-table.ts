@@ -6,9 +6,16 @@ const PAGE_MASK = PAGE - 1;
 export class NumberTable {
   readonly #pages: (Int32Array | undefined)[];
 
-  /** @param size one more than the largest usual number; larger ones are accepted */
-  constructor(size: number) {
-    this.#pages = Array.from({ length: (size >>> PAGE_SHIFT) + 1 });
+  /**
+   * @param size one more than the largest usual number; larger ones are accepted
+   * @param isLarge makes all pages at once
+   */
+  constructor(size: number, { isLarge }: { readonly isLarge: boolean }) {
+    const count = (size >>> PAGE_SHIFT) + 1;
+    const all = new Int32Array(isLarge ? count * PAGE : 0);
+    this.#pages = Array.from({ length: count }, (_, i) =>
+      isLarge ? all.subarray(i * PAGE, (i + 1) * PAGE) : undefined,
+    );
   }
 
   get(number: number): number {
@@ -16,10 +23,15 @@ export class NumberTable {
     return page === undefined ? 0 : page[number & PAGE_MASK]!;
   }
 
-  set(number: number, value: number): void {
+  has(number: number, bits: number): boolean {
+    return (this.get(number) & bits) !== 0;
+  }
+
+  /** Sets and clears bits. */
+  mark(number: number, { set = 0, clear = 0 }: { readonly set?: number; readonly clear?: number }): void {
     const at = number >>> PAGE_SHIFT;
     let page = this.#pages[at];
     if (page === undefined) this.#pages[at] = page = new Int32Array(PAGE);
-    page[number & PAGE_MASK] = value;
+    page[number & PAGE_MASK] = (page[number & PAGE_MASK]! & ~clear) | set;
   }
 }

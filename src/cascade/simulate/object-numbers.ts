@@ -1,4 +1,15 @@
 import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
+import { NumberTable } from './number-table.ts';
+
+/** The parts of an object's marks. It was removed. */
+export const REMOVED = 1;
+/** It is proven absent, with the identity that it has in the snapshot. */
+export const ABSENT = 2;
+/** It waits in the queue of deletions, or of orphans; the next higher bit of each says that it was queued as virtual. */
+export const IN_DELETES = 4;
+export const IN_ORPHANS = 16;
+/** From this bit on: one more than the row of its trail. */
+export const ROW_SHIFT = 6;
 
 /**
  * A number for each uid of a simulation: its node in the graph of the snapshot, which does not change, or a number above all nodes. Tables
@@ -7,6 +18,10 @@ import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 export class ObjectNumbers {
   readonly #graph: OwnershipGraph;
   readonly #nodes: number;
+  /** One table for all parts, because each has something to say about most objects. */
+  readonly marks: NumberTable;
+  /** The number of objects to make room for at once. */
+  readonly expected: number;
   /** uids without a node in the snapshot. */
   readonly #others = new Map<string, number>();
   readonly #otherUids: string[] = [];
@@ -16,9 +31,12 @@ export class ObjectNumbers {
   #uidBefore: string | undefined;
   #numberBefore = 0;
 
-  constructor(graph: OwnershipGraph) {
+  /** @param isLarge makes room for all nodes at once; memory of the simulation that is made later is returned as one piece */
+  constructor(graph: OwnershipGraph, { isLarge }: { readonly isLarge: boolean }) {
     this.#graph = graph;
     this.#nodes = graph.capacity;
+    this.expected = isLarge ? this.#nodes : 0;
+    this.marks = new NumberTable(this.#nodes, { isLarge });
   }
 
   /** Numbers below this one belong to nodes. */

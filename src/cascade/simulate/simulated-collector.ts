@@ -18,7 +18,7 @@ import type { Reason } from '../../collector/types/reasons.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { AbsentOwners } from './absent-owners.ts';
 import { type Key, keyOf, KeyQueue, parseKey } from './key-queue.ts';
-import type { ObjectNumbers } from './object-numbers.ts';
+import { IN_DELETES, IN_ORPHANS, type ObjectNumbers } from './object-numbers.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 import type { Trail, Trails } from './trail.ts';
 
@@ -58,8 +58,8 @@ export class SimulatedCollector {
     this.#numbers = numbers;
     this.#trails = trails;
     this.#absentOwners = new AbsentOwners(snapshot.graph, numbers);
-    this.#deletes = new KeyQueue(numbers.nodes);
-    this.#orphans = new KeyQueue(numbers.nodes);
+    this.#deletes = new KeyQueue(numbers.marks, IN_DELETES);
+    this.#orphans = new KeyQueue(numbers.marks, IN_ORPHANS);
     this.#source = {
       graph: server.graph,
       absentOwners: this.#absentOwners,

@@ -19,7 +19,7 @@ import type { OwnershipGraph } from '../../collector/graph/ownership-graph.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { deletableInfo } from './deletable-info.ts';
 import type { ObjectNumbers } from './object-numbers.ts';
-import { NumberedUidSet, type UidSet } from './uid-set.ts';
+import { RemovedObjects, type UidSet } from './removed-objects.ts';
 
 /** The outcome of a DELETE. */
 export type SimulatedDelete =
@@ -45,7 +45,7 @@ const FIRST_VERSION = 2 ** 52;
  * applies every write to its branch of the graph at once. It stores only objects that were written.
  */
 export class SimulatedServer {
-  /** A branch of the snapshot's, which only `apply` changes. */
+  /** A copy of the snapshot's, which only `apply` changes: a branch, unless most of its pages will be written. */
   readonly graph: OwnershipGraph;
   readonly #snapshot: Snapshot;
   readonly #listener: ServerListener;
@@ -53,7 +53,7 @@ export class SimulatedServer {
   readonly #numbers: ObjectNumbers;
   /** The current state of objects that were written. */
   readonly #written = new Map<string, KubeObject>();
-  readonly #removed: NumberedUidSet;
+  readonly #removed: RemovedObjects;
   readonly #infos = new Map<DiscoveredResource, ResourceInfo>();
   /** Resources whose definition was removed. */
   readonly #unserved = new Set<DiscoveredResource>();
@@ -67,10 +67,10 @@ export class SimulatedServer {
   ) {
     this.#snapshot = snapshot;
     this.#numbers = numbers;
-    this.#removed = new NumberedUidSet(numbers);
+    this.#removed = new RemovedObjects(numbers);
     this.#now = now;
     this.#listener = listener;
-    this.graph = snapshot.graph.branch();
+    this.graph = numbers.expected > 0 ? snapshot.graph.clone() : snapshot.graph.branch();
   }
 
   /** Increases with every write. */

@@ -98,16 +98,16 @@ class Simulation {
   constructor(snapshot: Snapshot, request: SimulationRequest) {
     this.#request = request;
     this.#needs = new BodyNeeds(snapshot.bodyKeys);
-    const numbers = new ObjectNumbers(snapshot.graph);
+    const numbers = new ObjectNumbers(snapshot.graph, { isLarge: isLarge(snapshot, request) });
     const listener: ServerListener = {
       effects: (effects) => this.#collector.effects(effects),
       removed: (uid, object) => this.#removed(uid, object),
       terminating: (uid, object) => this.#terminating(uid, object),
     };
-    this.#server = new SimulatedServer(snapshot, numbers, { now: snapshot.readAt, listener });
-    const actors = request.actors ?? ALL_ACTORS;
     const trails = new Trails(numbers);
     this.#trails = trails;
+    this.#server = new SimulatedServer(snapshot, numbers, { now: snapshot.readAt, listener });
+    const actors = request.actors ?? ALL_ACTORS;
     const needs = this.#needs;
     this.#collector = new SimulatedCollector(snapshot, this.#server, { numbers, trails });
     this.#namespaces = new NamespaceEmptying(snapshot, this.#server, trails, needs);
@@ -253,6 +253,23 @@ class Simulation {
     if (isGarbageCollectionFinalizer(finalizer) || finalizer === CUSTOM_RESOURCE_CLEANUP) return false;
     return !PROTECTIONS.has(finalizer);
   }
+}
+
+/** Objects below the roots that never make a simulation large. */
+const FEW = 1000;
+/** The share of all objects from which on it is cheaper to copy a graph whole: about one object for each page of a branch. */
+const LARGE_SHARE = 1 / 64;
+
+/** True if owner references lead from the roots to so many objects that most of the graph will be written. */
+function isLarge({ graph }: Snapshot, { roots }: SimulationRequest): boolean {
+  const bound = Math.max(FEW, graph.capacity * LARGE_SHARE);
+  const found = new Set(roots.map(({ uid }) => graph.find(uid)).filter((id) => id >= 0));
+  // The set grows during the loop, which includes the new members.
+  for (const id of found) {
+    graph.forEachDependent(id, (dependent) => found.add(dependent).size <= bound);
+    if (found.size > bound) return true;
+  }
+  return false;
 }
 
 function ownersCount(graph: Graph, id: NodeId): number {

@@ -1,8 +1,7 @@
 import type { Reason } from '../../collector/types/reasons.ts';
 import type { Via } from '../documents/cascade-plan.ts';
 import { NumberList } from './number-list.ts';
-import { NumberTable } from './number-table.ts';
-import type { ObjectNumbers } from './object-numbers.ts';
+import { type ObjectNumbers, ROW_SHIFT } from './object-numbers.ts';
 
 /** Why an object was deleted, kept or orphaned in a simulation. */
 export type TrailCause =
@@ -89,13 +88,13 @@ class UidSets {
 class TrailColumns {
   readonly numbers: ObjectNumbers;
   /** The number of the object. */
-  readonly object = new NumberList();
-  readonly marks = new NumberList();
+  readonly object: NumberList;
+  readonly marks: NumberList;
   /** 0 if it was not removed. */
-  readonly sequence = new NumberList();
+  readonly sequence: NumberList;
   readonly sets: UidSets;
-  readonly waitsFor = new NumberList();
-  readonly loses = new NumberList();
+  readonly waitsFor: NumberList;
+  readonly loses: NumberList;
   /** Few trails have any of these. */
   readonly assumed = new Map<number, ReadonlySet<string>>();
   readonly usedBy = new Map<number, ReadonlySet<string>>();
@@ -108,6 +107,11 @@ class TrailColumns {
   constructor(numbers: ObjectNumbers) {
     this.numbers = numbers;
     this.sets = new UidSets(numbers);
+    this.object = new NumberList(numbers.expected);
+    this.marks = new NumberList(numbers.expected);
+    this.sequence = new NumberList(numbers.expected);
+    this.waitsFor = new NumberList(numbers.expected);
+    this.loses = new NumberList(numbers.expected);
   }
 
   numberOf(reason: Reason | undefined): number {
@@ -261,21 +265,18 @@ export class Trail {
 /** All trails of a simulation, created on first use. */
 export class Trails {
   readonly #columns: TrailColumns;
-  /** One more than the row of the trail, by the object's number. */
-  readonly #rows: NumberTable;
   /** The set of one finalizer or pod that was made last; most objects have it in common, so it is never changed. */
   #lastSet: ReadonlySet<string> = NONE;
 
   constructor(numbers: ObjectNumbers) {
     this.#columns = new TrailColumns(numbers);
-    this.#rows = new NumberTable(numbers.nodes);
   }
 
   /** @param via the cause that reaches the object, unless there already is one */
   of(uid: string, via: Via = 'ownerReference'): Trail {
     const columns = this.#columns;
     const number = columns.numbers.of(uid);
-    const row = this.#rows.get(number) - 1;
+    const row = this.rowOf(number);
     if (row >= 0) return new Trail(columns, row);
     const { object, marks, sequence, waitsFor, loses } = columns;
     object.push(number);
@@ -283,7 +284,7 @@ export class Trails {
     sequence.push(0);
     waitsFor.push(0);
     loses.push(0);
-    this.#rows.set(number, object.length);
+    columns.numbers.marks.mark(number, { set: object.length << ROW_SHIFT });
     return new Trail(columns, object.length - 1);
   }
 
@@ -319,7 +320,7 @@ export class Trails {
 
   /** The place of an object's trail in the order of creation; -1 if it has none. */
   rowOf(number: number): number {
-    return this.#rows.get(number) - 1;
+    return (this.#columns.numbers.marks.get(number) >>> ROW_SHIFT) - 1;
   }
 
   /** Order of the removal of an object, from 1; 0 if it was not removed. */

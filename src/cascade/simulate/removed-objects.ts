@@ -1,6 +1,5 @@
 import { NumberList } from './number-list.ts';
-import { NumberTable } from './number-table.ts';
-import type { ObjectNumbers } from './object-numbers.ts';
+import { type ObjectNumbers, REMOVED } from './object-numbers.ts';
 
 /** A set of uids that only grows. */
 export interface UidSet extends Iterable<string> {
@@ -8,15 +7,14 @@ export interface UidSet extends Iterable<string> {
   has(uid: string): boolean;
 }
 
-/** uids as numbers, in the order in which they were added. */
-export class NumberedUidSet implements UidSet {
+/** The removed objects, in the order of their removal. */
+export class RemovedObjects implements UidSet {
   readonly #numbers: ObjectNumbers;
-  readonly #members: NumberTable;
-  readonly #order = new NumberList();
+  readonly #order: NumberList;
 
   constructor(numbers: ObjectNumbers) {
     this.#numbers = numbers;
-    this.#members = new NumberTable(numbers.nodes);
+    this.#order = new NumberList(numbers.expected);
   }
 
   get size(): number {
@@ -24,13 +22,13 @@ export class NumberedUidSet implements UidSet {
   }
 
   has(uid: string): boolean {
-    return this.#members.get(this.#numbers.of(uid)) !== 0;
+    return this.#numbers.marks.has(this.#numbers.of(uid), REMOVED);
   }
 
   add(uid: string): void {
     const number = this.#numbers.of(uid);
-    if (this.#members.get(number) !== 0) return;
-    this.#members.set(number, 1);
+    if (this.#numbers.marks.has(number, REMOVED)) return;
+    this.#numbers.marks.mark(number, { set: REMOVED });
     this.#order.push(number);
   }
 
