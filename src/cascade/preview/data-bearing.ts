@@ -1,14 +1,14 @@
 import type { DataBearing, PlannedObject } from '../documents/cascade-plan.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
-/** Kinds whose objects hold data, the most serious loss first (CAS-014). */
-const RANKS: readonly string[] = [
-  'v1/PersistentVolumeClaim',
-  'v1/PersistentVolume',
-  'v1/Secret',
-  'CustomResourceDefinition',
-  'v1/Namespace',
-];
+/** Kinds whose objects hold data, the most serious loss first (CAS-014). A definition counts in any version. */
+const RANKS: ReadonlyMap<string, { readonly rank: number; readonly apiVersion?: string }> = new Map([
+  ['PersistentVolumeClaim', { rank: 0, apiVersion: 'v1' }],
+  ['PersistentVolume', { rank: 1, apiVersion: 'v1' }],
+  ['Secret', { rank: 2, apiVersion: 'v1' }],
+  ['CustomResourceDefinition', { rank: 3 }],
+  ['Namespace', { rank: 4, apiVersion: 'v1' }],
+]);
 
 interface ClaimBody {
   readonly volumeName?: string;
@@ -22,22 +22,30 @@ interface VolumeBody {
 
 /** The objects of a plan whose deletion loses data, with sizes and reclaim policies if they were read. */
 export function dataBearing(snapshot: Snapshot, objects: readonly PlannedObject[]): DataBearing[] {
-  const goes = objects.filter(({ outcome }) => outcome === 'deleted' || outcome === 'waits' || outcome === 'unknown');
-  const deletedVolumes = new Set(goes.filter(({ ref }) => rankOf(ref) === 1).map(({ ref }) => ref.name));
-  return goes
-    .filter(({ ref }) => rankOf(ref) >= 0)
+  const bearing = objects.filter((object) => rankOf(object.ref) >= 0 && goes(object));
+  const deletedVolumes = new Set(bearing.filter(({ ref }) => rankOf(ref) === 1).map(({ ref }) => ref.name));
+  return bearing
     .toSorted((a, b) => rankOf(a.ref) - rankOf(b.ref))
-    .map((object) => describe(snapshot, object, { goes, deletedVolumes }));
+    .map((object) => describe(snapshot, object, { objects, deletedVolumes }));
+}
+
+function goes({ outcome }: PlannedObject): boolean {
+  return outcome === 'deleted' || outcome === 'waits' || outcome === 'unknown';
 }
 
 function rankOf({ apiVersion, kind }: PlannedObject['ref']): number {
-  return RANKS.indexOf(kind === 'CustomResourceDefinition' ? kind : `${apiVersion}/${kind}`);
+  const found = RANKS.get(kind);
+  if (found === undefined) return -1;
+  return found.apiVersion === undefined || found.apiVersion === apiVersion ? found.rank : -1;
 }
 
 function describe(
   snapshot: Snapshot,
   { ref, outcome }: PlannedObject,
-  { goes, deletedVolumes }: { readonly goes: readonly PlannedObject[]; readonly deletedVolumes: ReadonlySet<string> },
+  {
+    objects,
+    deletedVolumes,
+  }: { readonly objects: readonly PlannedObject[]; readonly deletedVolumes: ReadonlySet<string> },
 ): DataBearing {
   const spec = snapshot.body(ref.uid)?.['spec'];
   switch (ref.kind) {
@@ -69,16 +77,25 @@ function describe(
     }
     case 'CustomResourceDefinition': {
       const [plural, ...group] = ref.name.split('.');
-      const count = goes.filter(
-        (each) => each.ref.resource === plural && each.ref.apiVersion.startsWith(`${group.join('.')}/`),
-      ).length;
+      const prefix = `${group.join('.')}/`;
+      const count = countOf(
+        objects,
+        ({ resource, apiVersion }) => resource === plural && apiVersion.startsWith(prefix),
+      );
       return { ref, outcome, message: `all objects of its kind go with it: ${count}` };
     }
     case 'Namespace': {
-      const count = goes.filter((each) => each.ref.namespace === ref.name).length;
+      const count = countOf(objects, ({ namespace }) => namespace === ref.name);
       return { ref, outcome, message: `everything in it goes: ${count} ${count === 1 ? 'object' : 'objects'}` };
     }
     default:
       return { ref, outcome, message: 'its data are lost' };
   }
+}
+
+/** Counts in place, because a list of them may be as long as the plan. */
+function countOf(objects: readonly PlannedObject[], matches: (ref: PlannedObject['ref']) => boolean): number {
+  let count = 0;
+  for (const object of objects) if (goes(object) && matches(object.ref)) count++;
+  return count;
 }

@@ -16,15 +16,22 @@ export interface DigestedObject {
   readonly outcome: Outcome;
 }
 
+/** A text of these characters needs no escapes in JSON, and is in the same order as its JSON text. */
+const PLAIN = /^[\w.-]*$/;
+
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
 /** One object's line of the digest. It begins with the uid. */
 function digestLine({ uid, resourceVersion, references, finalizers, outcome }: DigestedObject): string {
   const owners = references.map(
     ({ uid: owner, controller, blockOwnerDeletion }) =>
-      `[${JSON.stringify(owner)},${controller === true},${blockOwnerDeletion === true}]`,
+      `[${quoted(owner)},${controller === true},${blockOwnerDeletion === true}]`,
   );
   const held = finalizers.length === 0 ? '[]' : JSON.stringify(finalizers.toSorted());
   // Texts of parts that need no escapes, because a cascade may have a million lines.
-  return `[${JSON.stringify(uid)},${JSON.stringify(resourceVersion ?? '')},[${owners.join(',')}],${held},"${outcome}"]`;
+  return `[${quoted(uid)},${quoted(resourceVersion ?? '')},[${owners.join(',')}],${held},"${outcome}"]`;
 }
 
 /**
@@ -97,9 +104,6 @@ function keyOf(uid: string): number {
   }
   return key >>> 0;
 }
-
-/** Texts of these characters alone are in the same order as their JSON texts. */
-const PLAIN = /^[\w.-]*$/;
 
 function sortByText(places: Uint32Array, uidAt: (place: number) => string): void {
   const arePlain = places.every((place) => PLAIN.test(uidAt(place)));

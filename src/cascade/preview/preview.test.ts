@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject, OwnerReference } from '../../api/meta/object-meta.ts';
+import type { CascadePlan } from '../documents/cascade-plan.ts';
 import { planDrawing } from '../report/plan-drawing.ts';
 import { planNames, planText } from '../report/plan-text.ts';
 import { PLAIN } from '../report/style.ts';
@@ -39,6 +40,25 @@ const plan = (name: string, objects = scene(), assumeFinalizers: 'removed' | 'ke
   planCascade(snapshotOf(objects), { roots: [{ uid: uidOf(name) }], assumeFinalizers }).plan;
 
 describe('a plan', () => {
+  it('CAS-010 CAS-016 says of a tree in a cascade of thousands what it says of the tree alone, and changes no snapshot', () => {
+    const tree = (n: number): KubeObject[] => [
+      object('v1', 'ConfigMap', `tree-${n}`, { ownerReferences: [owner('ConfigMap', 'root', 'v1')] }),
+      object('v1', 'Secret', `leaf-${n}`, { ownerReferences: [owner('ConfigMap', `tree-${n}`, 'v1')] }),
+    ];
+    const trees = Array.from({ length: 1000 }, (_, n) => tree(n));
+    const snapshot = snapshotOf([object('v1', 'ConfigMap', 'root'), ...trees.flat()]);
+    const planned = (name: string): CascadePlan =>
+      planCascade(snapshot, { roots: [{ uid: uidOf(name) }], assumeFinalizers: 'removed' }).plan;
+    const whole = planned('root');
+    expect(whole.objects.map(({ sequence }) => sequence)).toEqual(whole.objects.map((_, i) => i + 1));
+    expect(whole.summary.byKind).toEqual({ configmaps: { deleted: 1001 }, secrets: { deleted: 1000 } });
+    const alone = planned('tree-7').objects.find(({ ref }) => ref.name === 'leaf-7')!;
+    const among = whole.objects.find(({ ref }) => ref.name === 'leaf-7')!;
+    expect({ ...among, sequence: 2 }).toEqual(alone);
+    expect(planned('root')).toEqual(whole);
+    expect(snapshot.graph.counts.observed).toBe(2001);
+  });
+
   it('CAS-012 CAS-091 gives every object that is touched one outcome with one reason, and no other object', () => {
     const outcomes = plan('web').objects.map(({ ref, outcome, reason }) => `${ref.name} ${outcome} ${reason}`);
     expect(outcomes.toSorted()).toEqual([

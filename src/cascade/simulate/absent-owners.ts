@@ -21,7 +21,7 @@ export class AbsentOwners {
   note(identity: Identity): void {
     const number = this.#numbers.of(identity.uid);
     if (this.#isAt(number, identity) && this.#graph.namespaceAt(number) === identity.namespace) {
-      this.#numbers.marks.mark(number, { set: ABSENT });
+      this.#numbers.marks.set(number, ABSENT);
     } else this.#others.note(identity);
   }
 
@@ -38,7 +38,7 @@ export class AbsentOwners {
   /** Forgets a uid that is alive (BETTER-14). */
   drop(uid: string): void {
     const number = this.#numbers.of(uid);
-    if (this.#numbers.marks.has(number, ABSENT)) this.#numbers.marks.mark(number, { clear: ABSENT });
+    if (this.#numbers.marks.has(number, ABSENT)) this.#numbers.marks.clear(number, ABSENT);
     this.#others.drop(uid);
   }
 

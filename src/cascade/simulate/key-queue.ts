@@ -32,7 +32,7 @@ export class KeyQueue {
   add(key: Key): void {
     const mark = this.#waiting << (key & 1);
     if (this.#marks.has(key >>> 1, mark)) return;
-    this.#marks.mark(key >>> 1, { set: mark });
+    this.#marks.set(key >>> 1, mark);
     if (this.#count === this.#keys.length) this.#grow();
     this.#keys[(this.#head + this.#count++) & (this.#keys.length - 1)] = key;
   }
@@ -43,7 +43,7 @@ export class KeyQueue {
     const key = this.#keys[this.#head]!;
     this.#head = (this.#head + 1) & (this.#keys.length - 1);
     this.#count--;
-    this.#marks.mark(key >>> 1, { clear: this.#waiting << (key & 1) });
+    this.#marks.clear(key >>> 1, this.#waiting << (key & 1));
     return key;
   }
 

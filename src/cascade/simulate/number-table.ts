@@ -2,7 +2,7 @@ const PAGE_SHIFT = 10;
 const PAGE = 1 << PAGE_SHIFT;
 const PAGE_MASK = PAGE - 1;
 
-/** Integers of 32 bits by an object's number, 0 until they are set. A page is made with the first write to it. */
+/** 32 bits by an object's number, none of them set in the beginning. A page is made with the first write to it. */
 export class NumberTable {
   readonly #pages: (Int32Array | undefined)[];
 
@@ -27,11 +27,19 @@ export class NumberTable {
     return (this.get(number) & bits) !== 0;
   }
 
-  /** Sets and clears bits. */
-  mark(number: number, { set = 0, clear = 0 }: { readonly set?: number; readonly clear?: number }): void {
-    const at = number >>> PAGE_SHIFT;
-    let page = this.#pages[at];
-    if (page === undefined) this.#pages[at] = page = new Int32Array(PAGE);
-    page[number & PAGE_MASK] = (page[number & PAGE_MASK]! & ~clear) | set;
+  set(number: number, bits: number): void {
+    const page = this.#pages[number >>> PAGE_SHIFT] ?? this.#make(number >>> PAGE_SHIFT);
+    page[number & PAGE_MASK]! |= bits;
+  }
+
+  clear(number: number, bits: number): void {
+    const page = this.#pages[number >>> PAGE_SHIFT];
+    if (page !== undefined) page[number & PAGE_MASK]! &= ~bits;
+  }
+
+  #make(at: number): Int32Array {
+    const page = new Int32Array(PAGE);
+    this.#pages[at] = page;
+    return page;
   }
 }

@@ -47,16 +47,23 @@ export class ObjectNumbers {
   of(uid: string): number {
     if (uid === this.#uid) return this.#number;
     if (uid === this.#uidBefore) return this.#numberBefore;
-    const number = this.#numberOf(uid);
+    return this.#remember(uid, this.#numberOf(uid));
+  }
+
+  uidOf(number: number): string {
+    if (number === this.#number && this.#uid !== undefined) return this.#uid;
+    if (number === this.#numberBefore && this.#uidBefore !== undefined) return this.#uidBefore;
+    const uid = number < this.#nodes ? this.#graph.uidAt(number) : this.#otherUids[number - this.#nodes]!;
+    this.#remember(uid, number);
+    return uid;
+  }
+
+  #remember(uid: string, number: number): number {
     this.#uidBefore = this.#uid;
     this.#numberBefore = this.#number;
     this.#uid = uid;
     this.#number = number;
     return number;
-  }
-
-  uidOf(number: number): string {
-    return number < this.#nodes ? this.#graph.uidAt(number) : this.#otherUids[number - this.#nodes]!;
   }
 
   #numberOf(uid: string): number {

@@ -28,7 +28,7 @@ export class RemovedObjects implements UidSet {
   add(uid: string): void {
     const number = this.#numbers.of(uid);
     if (this.#numbers.marks.has(number, REMOVED)) return;
-    this.#numbers.marks.mark(number, { set: REMOVED });
+    this.#numbers.marks.set(number, REMOVED);
     this.#order.push(number);
   }
 

@@ -29,6 +29,12 @@ const MAX_CONFLICTS = 3;
 const MAX_DELAYED = 32;
 const NO_ANSWERS: ReadonlyMap<OwnerKey, OwnerAnswer> = new Map();
 
+interface Decision {
+  readonly verdict: Verdict;
+  /** True if the object was observed when this was decided. */
+  readonly isObserved: boolean;
+}
+
 /**
  * The collector on a simulated server (CAS-010): the same facts and decisions, with queues of its own, one key after the other. Keys that
  * the real one retries later are retried when nothing else is left.
@@ -131,14 +137,14 @@ export class SimulatedCollector {
   #mapping(apiVersion: string, kind: string, resource: string | undefined): ReturnType<FactSource['mapping']> {
     const { catalogue } = this.#snapshot;
     const mapping = catalogue.mapping(apiVersion, kind, resource);
-    if (mapping === undefined) return undefined;
+    if (mapping === undefined || this.#server.servesAll) return mapping;
     const served = catalogue.at(mapping.apiVersion, mapping.resource);
     return served === undefined || this.#server.isServed(served) ? mapping : undefined;
   }
 
   /** Owners whose references the collector would remove if it took the object now. Changes nothing. */
   ownersReleasedNow(uid: string): readonly string[] {
-    const actions = this.#decide(this.#beginRound(uid, 'observed'))?.actions ?? [];
+    const actions = this.#decide(this.#beginRound(uid, 'observed'))?.verdict.actions ?? [];
     return actions.flatMap((action) => (action.action === 'removeReferences' ? action.owners : []));
   }
 
@@ -147,9 +153,10 @@ export class SimulatedCollector {
     const uid = this.#numbers.uidOf(number);
     let round = this.#beginRound(uid, queuedAs);
     for (let conflicts = 0; ; conflicts++) {
-      const step = this.#decide(round);
-      if (step === undefined) return 'requeue';
-      this.#noteDecision(uid, step);
+      const decision = this.#decide(round);
+      if (decision === undefined) return 'requeue';
+      const { verdict: step, isObserved } = decision;
+      if (isObserved) this.#noteDecision(uid, step);
       const outcome = this.#carryOut(step);
       if (outcome === 'redecide' && conflicts < MAX_CONFLICTS) {
         round = { ...round, shortcut: 'spent' };
@@ -173,11 +180,12 @@ export class SimulatedCollector {
   }
 
   /** Reads what the decision needs until there is a verdict; undefined if it needs too much. */
-  #decide(begun: Round): Verdict | undefined {
+  #decide(begun: Round): Decision | undefined {
     let round = begun;
     for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
-      const step = attemptToDelete(gatherFacts(this.#source, round));
-      if (!('need' in step)) return step;
+      const facts = gatherFacts(this.#source, round);
+      const step = attemptToDelete(facts);
+      if (!('need' in step)) return { verdict: step, isObserved: facts.node?.state === 'observed' };
       round =
         step.need === 'latest'
           ? { ...round, latest: this.#latest(step.target) }
@@ -186,11 +194,9 @@ export class SimulatedCollector {
     return undefined;
   }
 
+  /** Notes a decision about an observed object. */
   #noteDecision(uid: string, { reason, actions }: Verdict): void {
     if (reason === 'goneFromGraph' || reason === 'virtualEntryOutdated' || this.#server.removed.has(uid)) return;
-    const { graph } = this.#server;
-    const id = graph.find(uid);
-    if (id < 0 || !graph.isObserved(id)) return;
     const trail = this.#trails.of(uid);
     trail.decided = reason;
     for (const action of actions) {
@@ -326,7 +332,9 @@ export class SimulatedCollector {
     for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
       const step = attemptToOrphan(gatherOrphanFacts(this.#source, round));
       if (!('need' in step)) {
-        this.#noteDecision(uid, step);
+        const { graph } = this.#server;
+        const id = graph.find(uid);
+        if (id >= 0 && graph.isObserved(id)) this.#noteDecision(uid, step);
         const outcome = this.#carryOut(step);
         return outcome === 'done' ? step.verdict : 'requeue';
       }

@@ -100,7 +100,7 @@ export class SimulatedServer {
     return {
       apiVersion,
       kind,
-      metadata: this.#snapshot.metadataOf(id),
+      metadata: this.#snapshot.metadataOf(id, uid),
       ...(spec === undefined ? {} : { spec }),
       ...(status === undefined ? {} : { status }),
     };
@@ -132,6 +132,11 @@ export class SimulatedServer {
     const isListed = served !== undefined && !this.#snapshot.isIncomplete(served);
     // Another object may have the name; for the object with this uid the answer is the same.
     return isListed ? 'absent' : 'unknown';
+  }
+
+  /** True if no definition was removed. */
+  get servesAll(): boolean {
+    return this.#unserved.size === 0;
   }
 
   isServed(resource: DiscoveredResource): boolean {

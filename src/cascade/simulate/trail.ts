@@ -284,7 +284,7 @@ export class Trails {
     sequence.push(0);
     waitsFor.push(0);
     loses.push(0);
-    columns.numbers.marks.mark(number, { set: object.length << ROW_SHIFT });
+    columns.numbers.marks.set(number, object.length << ROW_SHIFT);
     return new Trail(columns, object.length - 1);
   }
 

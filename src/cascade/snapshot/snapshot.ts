@@ -120,9 +120,8 @@ export class Snapshot {
   }
 
   /** The metadata of a listed object: complete if it was kept, otherwise from the graph. */
-  metadataOf(id: NodeId): ObjectMeta {
+  metadataOf(id: NodeId, uid: string = this.graph.uidAt(id)): ObjectMeta {
     const { graph } = this;
-    const uid = graph.uidAt(id);
     const kept = this.keptMetadata(uid);
     if (kept !== undefined) return kept;
     const namespace = graph.namespaceAt(id);
