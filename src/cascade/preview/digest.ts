@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { OwnerReference } from '../../api/meta/object-meta.ts';
-import type { CascadePlan, Outcome, PlanRoot } from '../documents/cascade-plan.ts';
+import type { CascadePlan, Outcome } from '../documents/cascade-plan.ts';
 
 /** Number of digits that people see. */
 const SHORT = 12;
@@ -25,24 +25,24 @@ function quoted(text: string): string {
 
 /** One object's line of the digest. It begins with the uid. */
 function digestLine({ uid, resourceVersion, references, finalizers, outcome }: DigestedObject): string {
-  const owners = references.map(
-    ({ uid: owner, controller, blockOwnerDeletion }) =>
-      `[${quoted(owner)},${controller === true},${blockOwnerDeletion === true}]`,
-  );
+  let owners = '';
+  for (const { uid: owner, controller, blockOwnerDeletion } of references) {
+    const comma = owners === '' ? '' : ',';
+    owners += `${comma}[${quoted(owner)},${controller === true},${blockOwnerDeletion === true}]`;
+  }
   const held = finalizers.length === 0 ? '[]' : JSON.stringify(finalizers.toSorted());
   // Texts of parts that need no escapes, because a cascade may have a million lines.
-  return `[${quoted(uid)},${quoted(resourceVersion ?? '')},[${owners.join(',')}],${held},"${outcome}"]`;
+  return `[${quoted(uid)},${quoted(resourceVersion ?? '')},[${owners}],${held},"${outcome}"]`;
 }
 
-/**
- * SHA-256 over roots, policies, and every touched object: equal cluster states and requests have equal digests.
- * @param objects in the order of {@link orderByUid}
- */
-export function digestOf(
-  roots: readonly PlanRoot[],
-  assumeFinalizers: CascadePlan['assumeFinalizers'],
-  objects: Iterable<DigestedObject>,
-): string {
+interface Digested extends Pick<CascadePlan, 'assumeFinalizers' | 'roots'> {
+  /** The places of the objects, in the order of {@link orderByUid}. */
+  readonly places: Uint32Array;
+  objectAt(place: number): DigestedObject;
+}
+
+/** SHA-256 over roots, policies, and every touched object: equal cluster states and requests have equal digests. */
+export function digestOf({ assumeFinalizers, roots, places, objectAt }: Digested): string {
   const hash = createHash('sha256');
   const line = (text: string): Hash => hash.update(`${text}\n`);
   line(JSON.stringify(['kubegc.io/v1alpha1', assumeFinalizers]));
@@ -51,8 +51,8 @@ export function digestOf(
   }
   let lines = '';
   let count = 0;
-  for (const object of objects) {
-    lines += `${digestLine(object)}\n`;
+  for (const place of places) {
+    lines += `${digestLine(objectAt(place))}\n`;
     if (++count % LINES_AT_ONCE > 0) continue;
     hash.update(lines);
     lines = '';
@@ -82,7 +82,8 @@ export function orderByUid(count: number, uidAt: (place: number) => string): Uin
   // Other uids have no key.
   if (!areHex) for (let place = 0; place < count; place++) keys[place] = place;
   keys.sort();
-  const order = Uint32Array.from(keys, (key) => key % factor);
+  const order = new Uint32Array(count);
+  for (let i = 0; i < count; i++) order[i] = keys[i]! % factor;
   const rank = (i: number): number => Math.floor(keys[i]! / factor);
   for (let from = 0; from < count;) {
     let to = from + 1;

@@ -23,15 +23,17 @@ export function planOf(snapshot: Snapshot, request: SimulationRequest, fates: Fa
   const roots = request.roots.flatMap((root) => planRoot(snapshot, root));
   const policies = new Set(roots.map(({ policy }) => policy));
   const [policy] = policies;
-  const byUid = orderByUid(objects.length, (place) => objects[place]!.ref.uid);
+  const { assumeFinalizers } = request;
+  const places = orderByUid(objects.length, (place) => objects[place]!.ref.uid);
+  const digest = digestOf({ assumeFinalizers, roots, places, objectAt: (place) => made.digestedAt(place) });
   return {
     apiVersion: DOCUMENT_API_VERSION,
     kind: 'CascadePlan',
-    digest: digestOf(roots, request.assumeFinalizers, made.digested(byUid)),
+    digest,
     ...(policy !== undefined && policies.size === 1 ? { policy } : {}),
     roots,
     ...snapshot.origin,
-    assumeFinalizers: request.assumeFinalizers,
+    assumeFinalizers,
     objects,
     summary: { ...countsOf(objects), dataBearing: dataBearing(snapshot, objects) },
   };

@@ -64,12 +64,8 @@ export class PlanObjects {
     this.#addStaying(staying);
   }
 
-  /** The facts of the objects for the digest, in the order of these places. */
-  *digested(places: Uint32Array): Iterable<DigestedObject> {
-    for (const place of places) yield this.#digestedAt(place);
-  }
-
-  #digestedAt(place: number): DigestedObject {
+  /** The facts of an object for the digest. */
+  digestedAt(place: number): DigestedObject {
     const { ref, outcome } = this.objects[place]!;
     const { uid } = ref;
     const node = this.#nodes[place]!;
