@@ -42,7 +42,7 @@ const FIRST_VERSION = 2 ** 52;
 
 /**
  * The deletion part of an API server, in memory, over a snapshot (CAS-010). It decides by `api/deletion`, like the embedded server, and
- * applies every write to its branch of the graph at once. It stores only objects that were written.
+ * applies every write to its copy of the graph at once. It stores only objects that were written.
  */
 export class SimulatedServer {
   /** A copy of the snapshot's, which only `apply` changes: a branch, unless most of its pages will be written. */

@@ -257,7 +257,7 @@ class Simulation {
 
 /** Objects below the roots that never make a simulation large. */
 const FEW = 1000;
-/** The share of all objects from which on it is cheaper to copy a graph whole: about one object for each page of a branch. */
+/** The share of all objects from which on the graph is copied whole, because a branch would copy most of its pages of 64 nodes anyway. */
 const LARGE_SHARE = 1 / 64;
 
 /** True if owner references lead from the roots to so many objects that most of the graph will be written. */

@@ -34,7 +34,7 @@ interface ObjectType {
 
 /**
  * Every deletable object of a cluster as it was read: owners and flags are in the collector's graph, the rest of the metadata is kept only
- * for the few objects that need it. Immutable: each simulation works on a branch of the graph.
+ * for the few objects that need it. Immutable: each simulation works on a copy or branch of the graph.
  */
 export class Snapshot {
   readonly graph: OwnershipGraph;
