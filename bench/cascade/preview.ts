@@ -59,8 +59,9 @@ export const run: Benchmark = async ({ smoke }) => {
       peak / objects,
       {
         baseline: { what: 'the graph itself', value: snapshot.graph.bytes.allocated / objects },
-        good: 3_000,
-        great: 1_500,
+        // 800 and 400 MiB for a million.
+        good: 839,
+        great: 419,
       },
     ),
   ];
