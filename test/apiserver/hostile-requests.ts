@@ -178,6 +178,16 @@ export const tooManyElements: readonly (readonly [string, HostileRequest])[] = [
   ],
 ];
 
+/** Texts of YAML: their first characters, one of their lines, and their last characters. */
+const longTexts = [
+  ['after |', '|', '\n    abcde', ''],
+  ['after >', '>', '\n    a\n\n     c', ''],
+  ['that are empty', '|\n    a', '\n', '    b'],
+  ['without quotes', 'a', '\n    abcde', ''],
+  ['between single quotes', "'", "\n    a''b", "'"],
+  ['between double quotes', '"', '\n    ab\\u0061', '"'],
+] as const;
+
 /** Taken, in several turns of the event loop. */
 export const longWork: readonly (readonly [string, HostileRequest])[] = [
   ['JSON: data keys', post(configMaps, configMap({ name: 'data' }, { data: members(WIDEST, (at) => [`k${at}`, '']) }))],
@@ -212,6 +222,14 @@ export const longWork: readonly (readonly [string, HostileRequest])[] = [
     'YAML: a list of many lists between brackets',
     yaml('brackets', `metadata2: [${'[a, b], '.repeat(12_000)}]\ndata: {a: b}\n`),
   ],
+  [
+    'YAML: a list of very many elements between brackets',
+    yaml('elements', `x: [${'a, '.repeat(49_000)}]\ndata: {a: b}\n`),
+  ],
+  ...longTexts.map(([what, before, line, after]): [string, HostileRequest] => [
+    `YAML: a text of very many lines ${what}`,
+    yaml('text', `data:\n  a: ${before}${line.repeat(Math.floor(1_000_000 / line.length))}${after}\n`),
+  ]),
   ['YAML: a text of a million characters', yaml('long', `data:\n  a: "${'\\u0061 '.repeat(100_000)}"\n`)],
   [
     'an apply of data keys in YAML',
@@ -287,6 +305,9 @@ export const refused: readonly (readonly [string, HostileRequest, number, RegExp
     400,
     /document is too large/,
   ],
+  ['YAML: 100,000 commas', yaml('a', `x: [${','.repeat(100_000)}]`), 400, /Unexpected , in flow sequence/],
+  ['YAML: 60,000 anchors of one value', yaml('a', `x: [${'&a '.repeat(60_000)}b]`), 400, /at most one anchor/],
+  ['YAML: 60,000 texts in a row', yaml('a', `x: "a"${' "b"'.repeat(60_000)}`), 400, /Unexpected/],
   ['YAML: 100,000 levels', yaml('a', `x: ${'['.repeat(100_000)}`), 400, /exceeded max depth/],
   ['JSON: 100,000 levels', post(configMaps, `{"x":${'['.repeat(100_000)}`), 400, /exceeded max depth/],
   [

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Composer, CST, LineCounter } from 'yaml';
+import { Composer, Parser, YAMLParseError } from 'yaml';
 
 import { finished } from '../../../base/time/steps.ts';
 import { MAX_OBJECT_MEMBERS } from '../json/body-values.ts';
 import { composeFirst } from './yaml-compose.ts';
+import { TextLines } from './yaml-lines.ts';
 import { convertYamlNode } from './yaml-nodes.ts';
 import { boundedTokens, tokenSteps, type YamlSource } from './yaml-tokens.ts';
 import { PARSING, parseYaml, stringifyYaml, yamlSteps } from './yaml.ts';
@@ -28,9 +29,9 @@ const inPieces: Read = (source) => {
 /** The value with its repeated keys, or the first error and its place. */
 function outcome(read: Read, text: string): unknown {
   try {
-    return read({ text, lines: new LineCounter(), quoted: new Map() }) ?? 'no document';
+    return read({ text, lines: new TextLines(text), longTexts: new Map() }) ?? 'no document';
   } catch (error) {
-    return String(error);
+    return error instanceof YAMLParseError ? `${error.pos[0]} ${error.message}` : String(error);
   }
 }
 
@@ -119,29 +120,75 @@ describe('YAML that is composed in pieces', () => {
     );
   });
 
-  it('a long text between double quotes has the value that the library gives it', () => {
-    const part = fc.constantFrom(
-      'a',
-      ' ',
-      '\n ',
-      '\\n',
-      '\\\\',
-      '\\"',
-      '\\u00e9',
-      '\\U0001F600',
-      '\t',
-      ' \n\n  ',
-      '\\\n  ',
-      "'",
-    );
+  /** The library reads the text as a whole. */
+  const byTheLibrary: Read = (source) => {
+    const [document] = new Composer(PARSING).compose(new Parser().parse(source.text));
+    const [problem] = document?.errors ?? [];
+    return problem === undefined
+      ? document && convertYamlNode(document, source)
+      : `${problem.pos[0]} ${problem.message}`;
+  };
+
+  const spaces = [' ', '  ', '\n ', '\n  ', ' \n\n  ', '\r\n ', '\r', '\t', '\n'.repeat(300), ' \n\t'.repeat(200)];
+  const quotedParts = ['\\n', '\\\\', '\\"', '\\u00e9', '\\U0001F600', '\\\n  ', '\\\r\n\t', '\\\n\n', '\\ ', '\\x41'];
+
+  it.each([
+    ['between double quotes', '"', [...spaces, ...quotedParts, 'a', "'"]],
+    ['between single quotes', "'", [...spaces, "''", "''''", 'a', '"', '\\']],
+    [
+      'without quotes',
+      '',
+      [...spaces.map((each) => `${each.replaceAll('\n', '\n ')}a`), "'", '"', '\\', 'a', ',', '%', '#'],
+    ],
+  ])('a long text %s has the value that the library gives it', (_what, quote, parts) => {
+    const text = fc.array(fc.constantFrom(...parts), { minLength: 5, maxLength: 40 });
     fc.assert(
-      fc.property(fc.array(part, { minLength: 5, maxLength: 40 }), fc.nat(5000), (parts, padding) => {
-        const text = `"${'x'.repeat(padding)}${parts.join('').repeat(1000)}x"`;
-        const token: CST.FlowScalar = { type: 'double-quoted-scalar', offset: 0, indent: 0, source: text };
-        const source = { text: `- ${text} # comment\n- 1\n`, lines: new LineCounter(), quoted: new Map() };
-        expect(inPieces(source)).toEqual({ value: [CST.resolveAsScalar(token).value, 1], repeated: [] });
+      fc.property(text, fc.nat(5000), fc.nat(40), (given, padding, times) => {
+        const long = `${'x'.repeat(padding)}${given.join('').repeat(times)}x\n x`.replaceAll(/\n(?! |\r?\n)/g, '\n ');
+        const whole = `- ${quote}${long}${quote} # comment\n- 1\n- [a, ${quote}${long}${quote}, b]\n`;
+        expect(outcome(inPieces, whole)).toEqual(outcome(byTheLibrary, whole));
       }),
-      { numRuns: 50 },
+      { numRuns: 150 },
+    );
+  });
+
+  it('a long text after | or > has the value that the library gives it, and is refused with the same words', () => {
+    const line = fc.constantFrom(
+      '',
+      'a',
+      ' a',
+      '  b',
+      '   ',
+      ' ',
+      '\r',
+      'c\r',
+      '\t',
+      '\td',
+      '    ',
+      'a b ',
+      '    e',
+      '#',
+    );
+    const text = fc.array(line, { minLength: 1, maxLength: 12 });
+    const header = fc.tuple(
+      fc.constantFrom('|', '>'),
+      fc.constantFrom('', '1', '2', '4'),
+      fc.constantFrom('', '-', '+'),
+    );
+    const around = fc.constantFrom('', '- ', 'k: ', '- - k: ', '- k:\n  - ');
+    const rest = fc.record({
+      margin: fc.nat(6),
+      times: fc.nat(200),
+      end: fc.constantFrom('', '\n', '\n\n\n', '\n   ', '\n# c\n', '\n\t'),
+    });
+    fc.assert(
+      fc.property(around, header, text, text, rest, (before, given, leading, lines, { margin, times, end }) => {
+        const indented = (all: string[]): string => all.map((each) => `${' '.repeat(margin)}${each}`).join('\n');
+        const long = `${indented(leading)}\n${`${indented(lines)}\n`.repeat(times)}${'y'.repeat(margin)}`;
+        const whole = `--- # first\n${before}${given.join('')} # comment\n${long}${end}`;
+        expect(outcome(inPieces, whole)).toEqual(outcome(byTheLibrary, whole));
+      }),
+      { numRuns: 1000 },
     );
   });
 
@@ -161,10 +208,26 @@ describe('YAML that is composed in pieces', () => {
     expect(() => parseYaml(text)).toThrow(`limit is ${MAX_OBJECT_MEMBERS} members in one object`);
   });
 
-  it('pauses after each hundred tokens and each four thousand characters', () => {
-    const steps = yamlSteps(`a:\n${Array.from({ length: 5000 }, (_, at) => `  k${at}: v\n`).join('')}`);
+  const pausesOf = (text: string): number => {
+    const steps = yamlSteps(text);
     let pauses = 0;
     while (steps.next().done !== true) pauses++;
-    expect(pauses).toBeGreaterThan(400);
+    return pauses;
+  };
+
+  it('pauses after each hundred tokens and each four thousand characters', () => {
+    expect(pausesOf(`a:\n${Array.from({ length: 5000 }, (_, at) => `  k${at}: v\n`).join('')}`)).toBeGreaterThan(400);
+  });
+
+  it.each([
+    ['after |', '|', '\n    abcde', ''],
+    ['after >', '>', '\n    a\n\n     c', ''],
+    ['that are empty', '|\n    a', '\n', '    b'],
+    ['without quotes', 'a', '\n    abcde', ''],
+    ['between single quotes', "'", "\n    a''b", "'"],
+    ['between double quotes', '"', '\n    ab\\u0061', '"'],
+  ])('pauses some hundred times in a text of very many lines %s', (_what, before, line, after) => {
+    const text = `a: ${before}${line.repeat(Math.floor(1_000_000 / line.length))}${after}\n`;
+    expect(pausesOf(text)).toBeGreaterThan(200);
   });
 });

@@ -2,7 +2,7 @@ import type { Document, DocumentOptions, Node, ParsedNode, ParseOptions, SchemaO
 import { Composer, CST, isCollection, isMap, isPair } from 'yaml';
 
 import { append } from '../../../base/collections/append.ts';
-import type { Steps } from '../../../base/time/steps.ts';
+import { A_TURN, type Steps } from '../../../base/time/steps.ts';
 
 export type ComposeOptions = DocumentOptions & ParseOptions & SchemaOptions;
 
@@ -26,6 +26,8 @@ type Item = CST.CollectionItem;
 /** Each character costs up to a microsecond. */
 const PIECE = 4096;
 const CHARACTERS_OF_A_UNIT = 10;
+/** Tokens between two values, without white space and comments. From the seventh on, one of them is an error. */
+const MAX_BETWEEN = 100;
 /** Characters of a list or map as a key, which is refused in any case. */
 const MAX_KEY = 4096;
 
@@ -50,14 +52,17 @@ export function* composeFirst(
       continue;
     }
     if (token.type === 'directive' && first) whole.directives.push(token);
-    let given = token;
+    let given: CST.Token = token;
     if (token.type === 'document') {
       if (!first) given = { type: 'document', offset: token.offset, start: token.start };
       else if (CST.isCollection(token.value) && length - token.value.offset > piece) {
         root = token.value;
         given = { ...token, value: withoutItems(root) };
       }
+      given = firstErrors(given as CST.Document);
       first = false;
+      // The parser has gone over all items of the last collection in this turn.
+      yield Math.min(A_TURN, length);
     }
     for (const document of composer.next(given)) return yield* completed(document, root, whole);
   }
@@ -213,16 +218,62 @@ function contentsOf(
 /** The collection with the items of the piece alone. */
 function pieceToken(frame: Frame, piece: Piece): Collection {
   const { token, offset } = frame;
-  const items = (token.items as readonly Item[]).slice(piece.start, piece.end);
+  const items = (token.items as readonly Item[]).slice(piece.start, piece.end).map(firstErrorsOf);
   if (piece.large !== undefined) items[0] = { ...items[0]!, value: withoutItems(piece.large.value) };
   if (token.type !== 'flow-collection') return { ...token, offset, items } as Collection;
   const { firstItem, lastItem } = neighbours(frame, piece);
   return {
     ...token,
     items: [...(firstItem === undefined ? [] : [firstItem]), ...items, ...(lastItem === undefined ? [] : [lastItem])],
-    end: isLast(frame, piece) ? token.end : closed(token),
+    end: isLast(frame, piece) ? firstTokens(token.end) : closed(token),
   };
 }
+
+/** An item without most of the tokens that are errors, because the library makes an error of each. */
+function firstErrorsOf(item: Item): Item {
+  const { start, key, sep, value } = item;
+  if (!isLong(start) && !isLong(sep) && !isLong(endOfToken(key)) && !isLong(endOfToken(value))) return item;
+  return {
+    ...item,
+    start: firstTokens(start),
+    ...(key === undefined || key === null ? {} : { key: withShortEnd(key) }),
+    ...(sep === undefined ? {} : { sep: firstTokens(sep) }),
+    ...(value === undefined ? {} : { value: withShortEnd(value) }),
+  } as Item;
+}
+
+/** The same for the tokens before and after the root. */
+function firstErrors(document: CST.Document): CST.Document {
+  const { start, end, value } = document;
+  return {
+    ...document,
+    start: firstTokens(start),
+    ...(end === undefined ? {} : { end: firstTokens(end) }),
+    ...(value === undefined ? {} : { value: withShortEnd(value) }),
+  };
+}
+
+function isLong(tokens: readonly CST.SourceToken[] | undefined): boolean {
+  return tokens !== undefined && tokens.length > MAX_BETWEEN;
+}
+
+function endOfToken(token: CST.Token | null | undefined): CST.SourceToken[] | undefined {
+  return token !== undefined && token !== null && 'end' in token ? token.end : undefined;
+}
+
+function withShortEnd<T extends CST.Token>(token: T): T {
+  const end = endOfToken(token);
+  return isLong(end) ? { ...token, end: firstTokens(end!) } : token;
+}
+
+function firstTokens(tokens: CST.SourceToken[]): CST.SourceToken[] {
+  if (tokens.length <= MAX_BETWEEN) return tokens;
+  let others = 0;
+  const end = tokens.findIndex(({ type }) => !BLANKS.has(type) && ++others > MAX_BETWEEN);
+  return end < 0 ? tokens : tokens.slice(0, end);
+}
+
+const BLANKS: ReadonlySet<string> = new Set(['space', 'newline', 'comment']);
 
 /** Items of a flow collection stand between commas, so an empty item stands for those before a piece, and one for those after it. */
 function neighbours({ token, offset }: Frame, piece: Piece): { firstItem?: Item; lastItem?: Item } {

@@ -1,11 +1,12 @@
-import type { Document, LineCounter, Node, ParsedNode, Scalar } from 'yaml';
+import type { Document, Node, ParsedNode, Scalar } from 'yaml';
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq } from 'yaml';
 
 import { quoted as quotedText } from '../../meta/quoted.ts';
 import { tooManyMembers } from '../json/body-values.ts';
 import { setKey } from '../json/json-value.ts';
 import { MAX_JSON_DEPTH } from '../json/json.ts';
-import type { QuotedTexts } from './yaml-quoted.ts';
+import type { TextLines } from './yaml-lines.ts';
+import type { LongTexts } from './yaml-long-texts.ts';
 import type { YamlSource } from './yaml-tokens.ts';
 
 /**
@@ -19,8 +20,8 @@ const MAX_REPEATED_KEYS = 1000;
 interface Conversion {
   /** The latest node of each anchor so far. The library would search the whole document for every alias. */
   readonly anchors: Map<string, Node>;
-  readonly lines: LineCounter;
-  readonly quoted: QuotedTexts;
+  readonly lines: TextLines;
+  readonly longTexts: LongTexts;
   readonly maxMembers: number;
   readonly repeated: string[];
   /** Values made so far. */
@@ -39,10 +40,10 @@ export interface ConvertedNode {
  */
 export function convertYamlNode(
   document: Document.Parsed<ParsedNode>,
-  { lines, quoted }: YamlSource,
+  { lines, longTexts }: Pick<YamlSource, 'lines' | 'longTexts'>,
   maxMembers = Infinity,
 ): ConvertedNode {
-  const conversion: Conversion = { anchors: new Map(), lines, quoted, maxMembers, repeated: [], values: 0 };
+  const conversion: Conversion = { anchors: new Map(), lines, longTexts, maxMembers, repeated: [], values: 0 };
   const value = convertNode(document.contents, 0, conversion);
   return { value, repeated: conversion.repeated };
 }
@@ -68,12 +69,13 @@ function convertNode(given: unknown, depth: number, conversion: Conversion): unk
     return map.members;
   }
   if (isSeq(node)) return node.items.map((item) => convertNode(item, depth + 1, conversion));
-  return isScalar(node) ? convertScalar(node, conversion.quoted) : null;
+  return isScalar(node) ? convertScalar(node, conversion.longTexts) : null;
 }
 
-function convertScalar(node: Scalar, quoted: QuotedTexts): unknown {
-  const text = quoted.size === 0 ? undefined : quoted.get(node.range?.[0] ?? -1);
-  if (text !== undefined && node.type === 'QUOTE_DOUBLE') return text;
+function convertScalar(node: Scalar, longTexts: LongTexts): unknown {
+  const text = longTexts.size === 0 ? undefined : longTexts.get(node.range?.[0] ?? -1);
+  // A value that is left out has the place of what follows it.
+  if (text !== undefined && (node.type !== 'PLAIN' || node.source !== '')) return text;
   const value = node.value ?? null;
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`json: unsupported value: ${value}`);
   return value;
@@ -120,7 +122,7 @@ function mergeInto(map: ReadMap, source: unknown, { depth, conversion }: Reading
 }
 
 /** The line of the value, or of its anchor or tag. */
-function lineOf({ key, value }: { readonly key: unknown; readonly value: unknown }, lines: LineCounter): number {
+function lineOf({ key, value }: { readonly key: unknown; readonly value: unknown }, lines: TextLines): number {
   const marked = isNode(value) && !isAlias(value) && (value.anchor !== undefined || value.tag !== undefined);
   const place = isNode(value) && !marked ? value : key;
   return lines.linePos((isNode(place) ? place.range?.[0] : undefined) ?? 0).line;

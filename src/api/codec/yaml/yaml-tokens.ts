@@ -1,9 +1,10 @@
-import type { LineCounter } from 'yaml';
 import { type CST, Lexer, Parser } from 'yaml';
 
 import { A_TURN } from '../../../base/time/steps.ts';
 import { MAX_JSON_DEPTH } from '../json/json.ts';
-import { blankQuoted, isLongQuoted, quotedSteps, type QuotedTexts } from './yaml-quoted.ts';
+import { blockTextSteps } from './yaml-block-texts.ts';
+import type { TextLines } from './yaml-lines.ts';
+import { blankText, isLongText, longTextSteps, type LongTexts, PIECE } from './yaml-long-texts.ts';
 
 /**
  * Maximum number of tokens in one text. Each token costs microseconds of processor time. A text of the maximum request size has
@@ -18,15 +19,14 @@ const MAX_EXPLICIT_KEYS = 1000;
 const TOKENS_OF_A_STEP = 100;
 const STEP_UNITS = 40;
 
-/** The lexer announces a scalar without quotes by this token, and by the others a document and the end of a flow collection. */
+/** The lexer announces a text without quotes, or one after `|` or `>`, by this token. */
 const SCALAR = '\u001f';
-const MARKS = ['\u0002', '\u0018', SCALAR];
 
 /** A text with all that is found out about it on the way. */
 export interface YamlSource {
   readonly text: string;
-  readonly lines: LineCounter;
-  readonly quoted: QuotedTexts;
+  readonly lines: TextLines;
+  readonly longTexts: LongTexts;
 }
 
 /**
@@ -34,16 +34,14 @@ export interface YamlSource {
  * @throws Error for a text beyond the bounds
  */
 export function* tokenSteps(
-  { text, lines, quoted }: YamlSource,
+  { text, longTexts }: Pick<YamlSource, 'text' | 'longTexts'>,
   maxTokens = MAX_YAML_TOKENS,
 ): Generator<CST.Token | number> {
-  const parser = new Parser(lines.addNewLine);
-  lines.addNewLine(0);
+  const parser = new Parser();
   let tokens = 0;
   let depth = 0;
   let explicitKeys = 0;
-  let offset = 0;
-  let previous = '';
+  let atScalar = false;
   for (const lexeme of new Lexer().lex(text)) {
     if (++tokens > maxTokens) throw new Error('document is too large');
     if (lexeme === '{' || lexeme === '[') depth++;
@@ -52,23 +50,44 @@ export function* tokenSteps(
       throw new Error(`too many keys after a question mark: limit is ${MAX_EXPLICIT_KEYS}`);
     }
     if (depth > MAX_JSON_DEPTH) throw new Error('exceeded max depth');
-    if (isLongQuoted(lexeme) && previous !== SCALAR) {
-      quoted.set(offset, yield* quotedSteps(lexeme, offset));
-      const blank = blankQuoted(lexeme);
-      yield A_TURN;
-      yield* parser.next(blank);
-      yield A_TURN;
+    if (lexeme.length > PIECE) {
+      yield* longText(parser, lexeme, { atScalar, longTexts });
     } else {
       yield* parser.next(lexeme);
     }
-    if (!MARKS.includes(lexeme) || previous === SCALAR) offset += lexeme.length;
-    previous = lexeme;
+    atScalar = lexeme === SCALAR && !atScalar;
     if (tokens % TOKENS_OF_A_STEP === 0) yield STEP_UNITS;
   }
   yield* parser.end();
 }
 
+interface LongText {
+  readonly atScalar: boolean;
+  readonly longTexts: LongTexts;
+}
+
+/** Reads a long text in pieces, and gives the library one of the same length that it reads quickly. */
+function* longText(parser: Parser, lexeme: string, { atScalar, longTexts }: LongText): Generator<CST.Token | number> {
+  // The lexer has read all of it in this turn.
+  yield A_TURN;
+  const token = parser.stack.at(-1);
+  if (atScalar && token?.type === 'block-scalar') {
+    const atRoot = parser.stack.at(-2)?.type === 'document';
+    // The parser finds the indentation of the text.
+    yield* parser.next(lexeme);
+    longTexts.set(token.offset, yield* blockTextSteps(token, atRoot));
+    token.source = ' '.repeat(lexeme.length);
+  } else if (isLongText(lexeme, atScalar)) {
+    const { offset } = parser;
+    longTexts.set(offset, yield* longTextSteps(lexeme, offset, atScalar));
+    yield* parser.next(blankText(lexeme, atScalar));
+  } else {
+    yield* parser.next(lexeme);
+  }
+  yield A_TURN;
+}
+
 /** The same without pauses. */
-export function* boundedTokens(source: YamlSource): Generator<CST.Token> {
+export function* boundedTokens(source: Pick<YamlSource, 'text' | 'longTexts'>): Generator<CST.Token> {
   for (const token of tokenSteps(source)) if (typeof token !== 'number') yield token;
 }

@@ -1,9 +1,10 @@
-import { Composer, LineCounter, stringify, YAMLParseError } from 'yaml';
+import { Composer, stringify, YAMLParseError } from 'yaml';
 
 import { messageOf } from '../../../base/errors/thrown.ts';
 import { A_TURN, finished, type Steps } from '../../../base/time/steps.ts';
 import { newBadRequest, StatusError } from '../../status-error.ts';
 import { composeFirst, type ComposeOptions } from './yaml-compose.ts';
+import { TextLines } from './yaml-lines.ts';
 import { convertYamlNode } from './yaml-nodes.ts';
 import { GO_YAML_SCALARS } from './yaml-scalars.ts';
 import { boundedTokens, tokenSteps, type YamlSource } from './yaml-tokens.ts';
@@ -114,10 +115,10 @@ function* documentsOf(text: string): Generator<YamlValue & PlacedDocument> {
 }
 
 function sourceOf(text: string): YamlSource {
-  return { text, lines: new LineCounter(), quoted: new Map() };
+  return { text, lines: new TextLines(text), longTexts: new Map() };
 }
 
-function yamlProblem(error: unknown, lines: LineCounter): StatusError {
+function yamlProblem(error: unknown, lines: TextLines): StatusError {
   if (error instanceof StatusError) return error;
   const text = messageOf(error);
   // The library's composer recurses, so deep nesting overflows the native stack, which is thrown or reported.
@@ -125,7 +126,7 @@ function yamlProblem(error: unknown, lines: LineCounter): StatusError {
   return newBadRequest(`error converting YAML to JSON: yaml: ${message}`);
 }
 
-function placeOf(error: unknown, lines: LineCounter): string {
+function placeOf(error: unknown, lines: TextLines): string {
   if (!(error instanceof YAMLParseError) || error.pos[0] < 0) return '';
   const { line, col } = lines.linePos(error.pos[0]);
   return ` at line ${line}, column ${col}:`;
