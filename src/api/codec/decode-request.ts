@@ -3,9 +3,10 @@ import { messageOf } from '../../base/errors/thrown.ts';
 import { finished, type Steps } from '../../base/time/steps.ts';
 import type { KubeObject } from '../meta/object-meta.ts';
 import { newBadRequest, newUnsupportedMediaType, StatusError } from '../status-error.ts';
-import { boundTextValues, boundTreeValues, MAX_BODY_VALUES, MAX_OBJECT_MEMBERS } from './json/body-values.ts';
+import { boundTreeValues, MAX_BODY_VALUES, MAX_OBJECT_MEMBERS } from './json/body-values.ts';
 import { isJsonObject } from './json/json-value.ts';
-import { decodeUtf8, duplicateFieldsOf, parseJsonText } from './json/json.ts';
+import { decodeUtf8 } from './json/json.ts';
+import { jsonTextSteps } from './json/json-steps.ts';
 import type { decodeProtobuf } from './protobuf/protobuf.ts';
 import { ProtobufError } from './protobuf/protobuf-wire.ts';
 import type { yamlSteps } from './yaml/yaml.ts';
@@ -38,7 +39,7 @@ export interface DecodedRequest {
   readonly text?: string;
 }
 
-const JSON_TYPE = 'application/json';
+export const JSON_TYPE = 'application/json';
 export const YAML_TYPE = 'application/yaml';
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 const TOO_LARGE = 413;
@@ -64,8 +65,18 @@ export function decodeRequestBody(
     throw unknownFormat(options);
   }
   if (mediaType === YAML_TYPE) return finished(yamlBodySteps(bytes, options));
+  if (mediaType === JSON_TYPE) return finished(jsonBodySteps(bytes, options));
   try {
-    return decodedRequest(bytes, decodeValue(bytes, mediaType, options));
+    return decodedRequest(bytes, decodeProtobufValue(bytes, options));
+  } catch (error) {
+    throw refusal(bytes, error, options);
+  }
+}
+
+/** The same for a body in JSON, with pauses. */
+export function* jsonBodySteps(bytes: Uint8Array, options: DecodeRequestOptions): Steps<DecodedRequest> {
+  try {
+    return decodedRequest(bytes, yield* jsonSteps(bytes));
   } catch (error) {
     throw refusal(bytes, error, options);
   }
@@ -100,16 +111,15 @@ interface DecodedValue extends Omit<DecodedRequest, 'object'> {
   readonly value: unknown;
 }
 
-function decodeValue(bytes: Uint8Array, mediaType: string, expected: DecodeRequestOptions): DecodedValue {
-  const { codecs = {} } = expected;
-  if (mediaType === PROTOBUF_TYPE) {
-    return { value: brought(codecs.protobuf)(bytes, { ...expected, bounds: BOUNDS }), duplicates: [], repeated: [] };
-  }
+function decodeProtobufValue(bytes: Uint8Array, options: DecodeRequestOptions): DecodedValue {
+  const value = brought(options.codecs?.protobuf)(bytes, { ...options, bounds: BOUNDS });
+  return { value, duplicates: [], repeated: [] };
+}
+
+function* jsonSteps(bytes: Uint8Array): Steps<DecodedValue> {
   try {
     const text = decodeUtf8(bytes);
-    boundTextValues(text);
-    const value = parseJsonText(text);
-    return { value, duplicates: duplicateFieldsOf(text, value), repeated: [], text };
+    return { ...(yield* jsonTextSteps(text)), repeated: [], text };
   } catch (error) {
     if (!(error instanceof StatusError) || error.code === TOO_LARGE) throw error;
     throw newBadRequest(`couldn't get version/kind; ${error.message}`);

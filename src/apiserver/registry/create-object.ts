@@ -170,9 +170,11 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
     return kv === undefined ? { created: new TransientObject(object) } : { existing: kv };
   }
   requireNoVersion(object);
-  const pause = pauseIfLong(resource, context);
+  let pause = pauseIfLong(resource, context);
   if (pause !== undefined) await pause;
   const bytes = await resource.encodeBounded(object);
+  pause = pauseIfLong(resource, context);
+  if (pause !== undefined) await pause;
   const result = await storeNew(resource, prepared, { key, bytes, owner });
   if (result.succeeded) {
     prepared.outcome = 'stored';
@@ -188,6 +190,8 @@ async function write(resource: ResourceStore, prepared: Prepared): Promise<Writt
       if (removed !== undefined) strategy.released?.((await resource.read(removed)).object());
       throw error;
     }
+    pause = pauseIfLong(resource, context);
+    if (pause !== undefined) await pause;
     return { created: await resource.read(result.kv) };
   }
   // Without a controller to add, a create fails only if an object exists; otherwise the owner changed at each attempt.

@@ -12,6 +12,11 @@ export function betweenSteps(clock: Clock, bytes: number): Promise<void> | undef
   return new Promise((resolve) => clock.defer(resolve));
 }
 
+/** Runs the steps of reading a body at once, or those of a large one in several turns of the event loop. */
+export function inTurnsIfLong<T>(clock: Clock, bytes: number, steps: Steps<T>): T | Promise<T> {
+  return bytes < LONG_WORK_BYTES ? finished(steps) : inTurns(clock, steps);
+}
+
 /** Runs the steps at once, or those of long work in several turns of the event loop. Undefined if they have run. */
 export function runSteps(clock: Clock, bytes: number | undefined, steps: Steps<void>): Promise<void> | undefined {
   if (bytes !== undefined && bytes >= LONG_WORK_BYTES) return inTurns(clock, steps);

@@ -1,12 +1,14 @@
-import { boundTextValues, boundTreeValues } from '../../../api/codec/json/body-values.ts';
+import { boundTreeValues } from '../../../api/codec/json/body-values.ts';
 import { scanRepeatedKeys } from '../../../api/codec/json/duplicate-fields.ts';
 import { isJsonObject } from '../../../api/codec/json/json-value.ts';
-import { decodeUtf8, duplicateFieldsOf, parseJsonText } from '../../../api/codec/json/json.ts';
+import { decodeUtf8 } from '../../../api/codec/json/json.ts';
+import { jsonTextSteps } from '../../../api/codec/json/json-steps.ts';
 import { foundName } from '../../../api/schema/decoding/decode-problem.ts';
 import { newBadRequest, StatusError } from '../../../api/status-error.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import { inTurns } from '../../../base/time/steps.ts';
+import { inTurns, type Steps } from '../../../base/time/steps.ts';
 import type { RepeatedKeys } from '../../registry/apply-object.ts';
+import { inTurnsIfLong } from '../../registry/long-work.ts';
 import { repeatedKeys } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
 import type { FieldValidation } from './write-options.ts';
@@ -25,7 +27,8 @@ export interface Configuration {
 /** The body of an apply. The YAML parser is loaded with the first body that is not JSON, because kubectl sends JSON. */
 export async function readConfiguration(context: RequestContext, clock: Clock): Promise<Configuration> {
   const text = decodeUtf8(context.request.body ?? new Uint8Array(0));
-  const { value, repeated } = jsonValue(text) ?? (await yamlValue(text, clock));
+  const { value, repeated } =
+    (await inTurnsIfLong(clock, text.length, jsonValue(text))) ?? (await yamlValue(text, clock));
   boundTreeValues(value, text.length);
   if (value !== null && !isJsonObject(value)) {
     const why = `json: cannot unmarshal ${foundName(value)} into Go value of type map[string]interface {}`;
@@ -47,15 +50,14 @@ interface ReadValue {
   readonly repeated: readonly string[];
 }
 
-function jsonValue(text: string): ReadValue | undefined {
+function* jsonValue(text: string): Steps<ReadValue | undefined> {
   if (!/^\s*\{/.test(text)) return undefined;
-  boundTextValues(text);
   try {
-    const value = parseJsonText(text);
-    return { value, repeated: duplicateFieldsOf(text, value).length === 0 ? [] : scanRepeatedKeys(text) };
+    const { value, duplicates } = yield* jsonTextSteps(text);
+    return { value, repeated: duplicates.length === 0 ? [] : scanRepeatedKeys(text) };
   } catch (error) {
     // A YAML mapping in flow style begins like JSON.
-    if (error instanceof StatusError) return undefined;
+    if (error instanceof StatusError && error.code !== TOO_LARGE) return undefined;
     throw error;
   }
 }

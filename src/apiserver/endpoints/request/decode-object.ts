@@ -4,6 +4,8 @@ import {
   type DecodedRequest,
   decodeRequestBody,
   type DecodeRequestOptions,
+  JSON_TYPE,
+  jsonBodySteps,
   mediaTypeOf,
   PROTOBUF_TYPE,
   YAML_TYPE,
@@ -18,7 +20,7 @@ import { quoted } from '../../../api/meta/quoted.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { inTurns } from '../../../base/time/steps.ts';
 import { newBadRequest, newInvalid } from '../../../api/status-error.ts';
-import { betweenSteps } from '../../registry/long-work.ts';
+import { betweenSteps, inTurnsIfLong } from '../../registry/long-work.ts';
 import type { ObjectSchema } from '../../registry/object/object-schema.ts';
 import type { RequestContext } from './request-context.ts';
 import type { FieldValidation } from './write-options.ts';
@@ -60,6 +62,7 @@ export async function decodeBody(
   const { body = NO_BYTES } = context.request;
   const contentType = context.header('content-type');
   const mediaType = mediaTypeOf(contentType);
+  if (mediaType === JSON_TYPE) return inTurnsIfLong(clock, body.length, jsonBodySteps(body, options));
   if (mediaType !== YAML_TYPE && mediaType !== PROTOBUF_TYPE) return decodeRequestBody(body, contentType, options);
   const codecs = await codecsOf(mediaType);
   if (mediaType === YAML_TYPE) return inTurns(clock, yamlBodySteps(body, { ...options, codecs }));
