@@ -1,6 +1,6 @@
 import { formatFieldError } from '../field-error.ts';
 import type { LabelOperator, LabelRequirement } from './requirement.ts';
-import { labelKeyProblem, requirementProblem } from './requirement.ts';
+import { labelKeyProblem, valuesProblem } from './requirement.ts';
 
 /** A malformed label selector. The message is upstream's (`labels.Parse`). */
 export class LabelSelectorSyntaxError extends Error {
@@ -16,23 +16,17 @@ interface Token {
 
 const END: Token = { kind: 'end', text: '' };
 
-/** Splits the text into tokens: whitespace separates, special characters are tokens, and all other text forms words. */
-const TOKEN = /[ \t\r\n]*(?:(==|!=|[=!(),<>])|([^ \t\r\n=!(),<>]+)|$)/y;
+/** Symbols and keywords, which have one token each. */
+const FIXED: ReadonlyMap<string, Token> = new Map(
+  (['in', 'notin', '!', '=', '==', '!=', '<', '>', '(', ')', ','] as const).map((text) => [text, { kind: text, text }]),
+);
+
+/** White space separates tokens, special characters are tokens, and all other text forms words. */
+const TOKEN = /==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+/g;
 
 function tokenize(text: string): readonly Token[] {
-  const tokens: Token[] = [];
-  let position = 0;
-  // The loop is bounded: every round but the last consumes at least one character.
-  for (;;) {
-    TOKEN.lastIndex = position;
-    const match = TOKEN.exec(text);
-    position = TOKEN.lastIndex;
-    const [, symbol, word] = match ?? [];
-    if (symbol !== undefined) tokens.push({ kind: symbol as TokenKind, text: symbol });
-    else if (word !== undefined)
-      tokens.push({ kind: word === 'in' || word === 'notin' ? word : 'identifier', text: word });
-    else return tokens;
-  }
+  const words = text.match(TOKEN) ?? [];
+  return words.map((word) => FIXED.get(word) ?? { kind: 'identifier', text: word });
 }
 
 const BINARY_OPERATORS: Readonly<Partial<Record<TokenKind, LabelOperator>>> = {
@@ -52,6 +46,8 @@ export function parseRequirements(text: string): LabelRequirement[] {
 
 class Parser {
   readonly #tokens: readonly Token[];
+  /** Keys that are valid. A selector may name one of them many times. */
+  readonly #keys = new Set<string>();
   #position = 0;
 
   constructor(tokens: readonly Token[]) {
@@ -86,7 +82,7 @@ class Parser {
 
   #requirement(): LabelRequirement {
     const requirement = wrapped(() => this.#term());
-    const problem = requirementProblem(requirement);
+    const problem = valuesProblem(requirement);
     if (problem !== undefined) throw new LabelSelectorSyntaxError(`unable to parse requirement: ${problem}`);
     return requirement;
   }
@@ -97,17 +93,23 @@ class Parser {
     if (negated) token = this.#take();
     if (!isWord(token)) throw expected(token, 'identifier');
     const key = token.text;
-    // Upstream has no path here, and prints `<nil>`.
-    const problem = labelKeyProblem(key, '<nil>');
-    if (problem !== undefined) throw new LabelSelectorSyntaxError(formatFieldError(problem));
-    if (negated) return { key, operator: '!', values: [] };
+    this.#checkKey(key);
+    if (negated) return { key, operator: '!', values: NONE };
     const next = this.#peek();
-    if (next.kind === 'end' || next.kind === ',') return { key, operator: 'exists', values: [] };
+    if (next.kind === 'end' || next.kind === ',') return { key, operator: 'exists', values: NONE };
     const operatorToken = this.#take();
     const operator = BINARY_OPERATORS[operatorToken.kind];
     if (operator === undefined) throw expected(operatorToken, 'in, notin, =, ==, !=, gt, lt');
-    const values = operator === 'in' || operator === 'notin' ? this.#valueList() : [this.#exactValue()];
-    return { key, operator, values: [...new Set(values)].sort() };
+    if (operator !== 'in' && operator !== 'notin') return { key, operator, values: [this.#exactValue()] };
+    return { key, operator, values: [...new Set(this.#valueList())].sort() };
+  }
+
+  #checkKey(key: string): void {
+    if (this.#keys.has(key)) return;
+    // Upstream has no path here, and prints `<nil>`.
+    const problem = labelKeyProblem(key, '<nil>');
+    if (problem !== undefined) throw new LabelSelectorSyntaxError(formatFieldError(problem));
+    this.#keys.add(key);
   }
 
   #exactValue(): string {
@@ -152,6 +154,8 @@ class Parser {
     }
   }
 }
+
+const NONE: readonly string[] = [];
 
 /** Keywords are words wherever the grammar expects no operator. */
 function isWord(token: Token): boolean {

@@ -16,10 +16,17 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** The problem of a requirement, as one text; undefined if there is none (apimachinery `labels.NewRequirement`). */
 export function requirementProblem(requirement: LabelRequirement): string | undefined {
-  const { key, operator, values } = requirement;
+  const badKey = labelKeyProblem(requirement.key, 'key');
+  return textOf(badKey === undefined ? valueErrors(requirement) : [badKey, ...valueErrors(requirement)]);
+}
+
+/** The same for a requirement whose key is valid. */
+export function valuesProblem(requirement: LabelRequirement): string | undefined {
+  return textOf(valueErrors(requirement));
+}
+
+function valueErrors({ key, operator, values }: LabelRequirement): FieldError[] {
   const errors: FieldError[] = [];
-  const badKey = labelKeyProblem(key, 'key');
-  if (badKey !== undefined) errors.push(badKey);
   const wrongCount = countProblem(operator, values.length);
   if (wrongCount !== undefined) errors.push(fieldInvalid('values', values, wrongCount));
   if (operator === 'gt' || operator === 'lt') {
@@ -30,10 +37,16 @@ export function requirementProblem(requirement: LabelRequirement): string | unde
       }
     }
   }
-  for (const [index, value] of values.entries()) {
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index]!;
+    if (value === '') continue;
     const messages = isLabelValue(value);
     if (messages.length > 0) errors.push(fieldInvalid(`values[${index}][${key}]`, value, messages.join('; ')));
   }
+  return errors;
+}
+
+function textOf(errors: readonly FieldError[]): string | undefined {
   if (errors.length === 0) return undefined;
   const texts = [...new Set(errors.map(formatFieldError))];
   return texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
