@@ -11,6 +11,7 @@ import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import { type Definition, DEFINITIONS, versionsOf } from './definition.ts';
 import type { DefinitionController } from './definition-controller.ts';
 import { type DefinitionRules, definitionStrategy, type RuleCheck } from './definition-strategy.ts';
+import { DefinitionTurns } from './definition-turns.ts';
 
 export interface CustomResourceDefinitionsOptions {
   readonly environment: RegistryEnvironment;
@@ -28,6 +29,7 @@ export class CustomResourceDefinitions {
   readonly strategy: Strategy;
   readonly #options: CustomResourceDefinitionsOptions;
   readonly #follower: StoreFollower;
+  readonly #turns: DefinitionTurns;
   #loading: Promise<DefinitionController> | undefined;
   #controller: DefinitionController | undefined;
   #checkRules: RuleCheck | undefined;
@@ -35,6 +37,7 @@ export class CustomResourceDefinitions {
 
   constructor(options: CustomResourceDefinitionsOptions) {
     this.#options = options;
+    this.#turns = new DefinitionTurns(options.environment.clock);
     this.strategy = definitionStrategy((definition) => this.#loadRules(definition));
     const { environment, logger } = options;
     this.#follower = new StoreFollower({
@@ -91,6 +94,7 @@ export class CustomResourceDefinitions {
     const { definitionWarnings } = await import('./definition-warnings.ts');
     await this.#loadRuleCheck(definition);
     await this.#load();
+    await this.#turns.pass();
     // The rule check is loaded before a definition with rules is validated.
     const checkRules: RuleCheck = (schema, path) => this.#checkRules?.(schema, path) ?? [];
     return {

@@ -19,6 +19,7 @@ import {
 } from './custom-resource-registrations.ts';
 import { type Definition, isServed, isServedAlike, isTerminating, definitionOf } from './definition.ts';
 import { decideFinalizer, type FinalizerFacts, withDeletionFailure } from './definition-finalizer.ts';
+import { DefinitionTurns } from './definition-turns.ts';
 import { nextStatus } from './establishing-controller.ts';
 import { InstanceDeletion } from './instance-deletion.ts';
 import { type ClaimedNames, claimedNames } from './naming-controller.ts';
@@ -73,12 +74,14 @@ export class DefinitionController {
   readonly #queue = new Set<string>();
   readonly #pauses = new Map<string, Pause>();
   readonly #deletions = new Map<string, InstanceDeletion>();
+  readonly #turns: DefinitionTurns;
   #working = false;
   #stopped = false;
 
   constructor(options: DefinitionControllerOptions) {
     const { environment, registry, info } = options;
     this.#options = options;
+    this.#turns = new DefinitionTurns(environment.clock);
     this.#resource = new ResourceStore({ info, strategy: plainStrategy, environment, siblings: registry });
   }
 
@@ -202,6 +205,7 @@ export class DefinitionController {
     // Waits, so that it does not run inside the store's call that delivered the change.
     await Promise.resolve();
     for (const name of this.#queue) {
+      await this.#turns.pass();
       if (this.#stopped) break;
       this.#queue.delete(name);
       if (this.#pauses.get(name)?.timer !== undefined) continue;
