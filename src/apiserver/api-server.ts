@@ -478,7 +478,7 @@ class EmbeddedApiServer implements ApiServer {
     const handler = path.startsWith('/openapi/')
       ? (this.#openApi ??= openApiHandler(this.resources, this.#options))
       : (this.#discovery ??= discoveryHandler(this.resources, this.#options, this.#remoteGroups));
-    const document = (await handler).handle(path, request);
+    const document = await (await handler).handle(path, request);
     if (document !== undefined) return document;
     // An unknown version of a built-in group is a Status (API-004).
     const [, root, group = ''] = path.split('/');
@@ -510,7 +510,10 @@ class EmbeddedApiServer implements ApiServer {
 }
 
 interface DocumentHandler {
-  handle(path: string, request: RequestContext['request']): HttpResponse | Promise<HttpResponse> | undefined;
+  handle(
+    path: string,
+    request: RequestContext['request'],
+  ): HttpResponse | Promise<HttpResponse | undefined> | undefined;
 }
 
 async function discoveryHandler(
@@ -532,12 +535,13 @@ async function discoveryHandler(
 
 async function openApiHandler(registry: ResourceRegistry, { clock }: ApiServerOptions): Promise<DocumentHandler> {
   const { OpenApiHandler } = await import('./openapi/openapi-handler.ts');
-  return new OpenApiHandler({
+  const handler = new OpenApiHandler({
     resources: () => registry.resources(),
     clock,
     customSchema: ({ group, version, resource }) =>
       registry.find(group, version, resource)?.strategy.openApiSchema as JsonSchema | undefined,
   });
+  return { handle: (path, request) => handler.handleInTurns(clock, path, request) };
 }
 
 /** Answers in the words of kube-aggregator for a server that does not exist. */

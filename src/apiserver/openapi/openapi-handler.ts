@@ -48,18 +48,32 @@ export class OpenApiHandler {
     const name = path.slice(ROOT.length + 1).replace(/\/$/, '');
     const entry = name === '' ? undefined : this.#entries.get(name);
     if (name !== '' && entry === undefined) return undefined;
-    if (request.method !== 'GET' && request.method !== 'HEAD') return statusResponse(newMethodNotSupported());
+    if (!isRead(request)) return statusResponse(newMethodNotSupported());
     if (!acceptsJson(request)) return statusResponse(newNotAcceptable(NOT_ACCEPTABLE));
     return entry === undefined
       ? documentResponse(this.#indexDocument(), request, { contentType: JSON_TYPE })
       : this.#entryResponse(entry, request);
   }
 
+  /** The same, but the document of version 2, which is large, is built in several turns of the event loop. */
+  async handleInTurns(
+    clock: Pick<Clock, 'defer'>,
+    path: string,
+    request: HttpRequest,
+  ): Promise<HttpResponse | undefined> {
+    if (path !== V2 || !isRead(request)) return this.handle(path, request);
+    return (await this.#newestV2().respondInTurns(clock, request)) ?? v2NotAcceptable();
+  }
+
   #v2Response(request: HttpRequest): HttpResponse {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return statusResponse(newMethodNotSupported());
+    if (!isRead(request)) return statusResponse(newMethodNotSupported());
+    return this.#newestV2().respond(request) ?? v2NotAcceptable();
+  }
+
+  #newestV2(): OpenApiV2 {
     this.#refresh();
-    this.#v2 ??= new OpenApiV2(Array.from(this.#entries.values(), (entry) => entry.content()));
-    return this.#v2.respond(request) ?? statusResponse(newNotAcceptable(`${NOT_ACCEPTABLE}, ${PROTOBUF_TYPE}`));
+    this.#v2 ??= new OpenApiV2(contentsOf([...this.#entries.values()]));
+    return this.#v2;
   }
 
   #entryResponse(entry: Entry, request: HttpRequest): HttpResponse {
@@ -106,6 +120,21 @@ export class OpenApiHandler {
     this.#index = undefined;
     this.#v2 = undefined;
   }
+}
+
+/** Builds each document when it is read. */
+function contentsOf(entries: readonly Entry[]): () => Iterable<GroupVersionDocument> {
+  return function* () {
+    for (const entry of entries) yield entry.content();
+  };
+}
+
+function isRead({ method }: HttpRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function v2NotAcceptable(): HttpResponse {
+  return statusResponse(newNotAcceptable(`${NOT_ACCEPTABLE}, ${PROTOBUF_TYPE}`));
 }
 
 class Entry {

@@ -62,6 +62,27 @@ describe('/openapi/v2', () => {
     expect(ask({ accept: PROTOBUF }).body).toBe(ask({ accept: PROTOBUF_BEFORE }).body);
   });
 
+  it('API-418 is the same document if it is built in many turns of the event loop, once for all who ask meanwhile', async () => {
+    const turned = new OpenApiHandler({ resources: () => builtinResources() });
+    let turns = 0;
+    const clock = {
+      defer(fn: () => void): void {
+        turns++;
+        setImmediate(fn);
+      },
+    };
+    const read = async (accept: string): Promise<HttpResponse['body']> => {
+      const request = { method: 'GET', target: '/openapi/v2', headers: { accept } };
+      return (await turned.handleInTurns(clock, '/openapi/v2', request))?.body ?? new Uint8Array();
+    };
+    const [one, other, binary] = await Promise.all([read('*/*'), read('*/*'), read(PROTOBUF)]);
+    expect(turns).toBeGreaterThanOrEqual(50);
+    expect(other).toBe(one);
+    expect(Buffer.compare(bytesOf(ask()), one as Uint8Array)).toBe(0);
+    expect(Buffer.compare(bytesOf(ask({ accept: PROTOBUF })), binary as Uint8Array)).toBe(0);
+    expect(Buffer.from(one as Uint8Array).toString()).toBe(`${JSON.stringify(document)}\n`);
+  });
+
   it('API-418 protobuf says what JSON says, every field of every message', () => {
     expect(readOpenApiV2(bytesOf(ask({ accept: PROTOBUF })))).toEqual(onWire(document));
   });

@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '../../base/http-message.ts';
+import { stringifyExactJson } from '../../base/json/exact-json.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { A_TURN, finished, inTurns, type Steps } from '../../base/time/steps.ts';
 import type { GroupVersionKind } from '../../api/meta/group-version-kind.ts';
-import { documentResponse, type PublishedDocument, publishDocument } from '../discovery/published-document.ts';
+import { documentResponse, type PublishedDocument } from '../discovery/published-document.ts';
 import { parseAccept } from '../endpoints/negotiation/negotiation.ts';
 import type { GroupVersionDocument } from './group-version-document.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { v2Schema, type V2Schema } from './v2-schema.ts';
+import { type V2Document, v2Schema, type V2Schema } from './v2-schema.ts';
 import { v2Paths } from './v2-paths.ts';
-import { encodeOpenApiV2 } from './v2-protobuf.ts';
+import { openApiV2Steps } from './v2-protobuf.ts';
 
 const JSON_TYPE = 'application/json';
 export const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
@@ -18,46 +22,91 @@ const PROTOBUF_TYPE_BEFORE = 'application/com.github.proto-openapi.spec.v2@v1.0+
  * and client-go extracts applied configurations by it. Each form is built on first use.
  */
 export class OpenApiV2 {
-  readonly #sources: readonly GroupVersionDocument[];
+  readonly #sources: () => Iterable<GroupVersionDocument>;
   #json: PublishedDocument | undefined;
   #protobuf: PublishedDocument | undefined;
-  #document: object | undefined;
+  #document: V2Document | undefined;
+  #building: Promise<void> = Promise.resolve();
 
-  constructor(sources: readonly GroupVersionDocument[]) {
+  constructor(sources: () => Iterable<GroupVersionDocument>) {
     this.#sources = sources;
   }
 
   /** Undefined if the Accept header allows neither form. */
   respond(request: HttpRequest): HttpResponse | undefined {
-    switch (formOf(request)) {
-      case 'json':
-        return documentResponse(this.#asJson(), request, { contentType: JSON_TYPE });
-      case 'protobuf':
-        return documentResponse(this.#asProtobuf(), request, { contentType: PROTOBUF_TYPE });
-      default:
-        return undefined;
-    }
+    const form = formOf(request);
+    if (form === undefined) return undefined;
+    const document = finished(this.#steps(form));
+    return documentResponse(document, request, { contentType: form === 'json' ? JSON_TYPE : PROTOBUF_TYPE });
   }
 
-  #asJson(): PublishedDocument {
-    return (this.#json ??= publishDocument(this.#content()));
+  /** The same in several turns of the event loop. Requests that come meanwhile wait for the same document. */
+  async respondInTurns(clock: Pick<Clock, 'defer'>, request: HttpRequest): Promise<HttpResponse | undefined> {
+    const form = formOf(request);
+    if (form !== undefined) {
+      const built = this.#building.then(() => inTurns(clock, this.#steps(form)));
+      this.#building = built.then(
+        () => undefined,
+        () => undefined,
+      );
+      await built;
+    }
+    return this.respond(request);
   }
 
   /** Both forms have one ETag; Vary distinguishes them for caches. */
-  #asProtobuf(): PublishedDocument {
-    this.#protobuf ??= { bytes: encodeOpenApiV2(this.#content()), hash: this.#asJson().hash };
+  *#steps(form: 'json' | 'protobuf'): Steps<PublishedDocument> {
+    this.#document ??= yield* documentSteps(this.#sources());
+    this.#json ??= yield* publishingSteps(this.#document);
+    if (form === 'json') return this.#json;
+    this.#protobuf ??= { bytes: yield* openApiV2Steps(this.#document), hash: this.#json.hash };
     return this.#protobuf;
   }
+}
 
-  #content(): object {
-    this.#document ??= {
-      swagger: '2.0',
-      info: { title: 'Kubernetes', version: 'unversioned' },
-      paths: Object.fromEntries(this.#sources.flatMap(({ paths }) => Object.entries(v2Paths(paths)))),
-      definitions: mergedDefinitions(this.#sources),
-    };
-    return this.#document;
+function* documentSteps(sources: Iterable<GroupVersionDocument>): Steps<V2Document> {
+  const paths: Record<string, unknown> = {};
+  const definitions = new Map<string, V2Schema>();
+  for (const source of sources) {
+    yield A_TURN;
+    Object.assign(paths, v2Paths(source.paths));
+    yield A_TURN;
+    mergeDefinitions(definitions, source);
+    yield A_TURN;
   }
+  return {
+    swagger: '2.0',
+    info: { title: 'Kubernetes', version: 'unversioned' },
+    paths,
+    definitions: Object.fromEntries([...definitions].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+/** Members that are written in one step. */
+const MEMBERS_OF_A_STEP = 100;
+
+/** The bytes of a whole document, as of any other that is published. */
+function* publishingSteps({ paths, definitions, ...rest }: V2Document): Steps<PublishedDocument> {
+  const hash = createHash('sha512');
+  const pieces: Buffer[] = [];
+  const write = (text: string): void => {
+    const piece = Buffer.from(text);
+    pieces.push(piece);
+    hash.update(piece);
+  };
+  write(stringifyExactJson(rest).slice(0, -1));
+  for (const [name, members] of Object.entries({ paths, definitions })) {
+    write(`,${JSON.stringify(name)}:{`);
+    const entries = Object.entries(members);
+    for (let at = 0; at < entries.length; at += MEMBERS_OF_A_STEP) {
+      const part = stringifyExactJson(Object.fromEntries(entries.slice(at, at + MEMBERS_OF_A_STEP)));
+      write(`${at === 0 ? '' : ','}${part.slice(1, -1)}`);
+      yield A_TURN;
+    }
+    write('}');
+  }
+  write('}\n');
+  return { bytes: Buffer.concat(pieces), hash: hash.digest('hex').toUpperCase() };
 }
 
 function formOf(request: HttpRequest): 'json' | 'protobuf' | undefined {
@@ -74,14 +123,10 @@ function formOf(request: HttpRequest): 'json' | 'protobuf' | undefined {
 const KINDS = 'x-kubernetes-group-version-kind';
 
 /** Types that several group versions use occur once; options and events list the kinds of all of them. */
-function mergedDefinitions(sources: readonly GroupVersionDocument[]): Record<string, V2Schema> {
-  const merged = new Map<string, V2Schema>();
-  for (const { components } of sources) {
-    for (const [name, schema] of Object.entries(components.schemas)) {
-      merged.set(name, withKindsOf(definitionOf(schema), merged.get(name)));
-    }
+function mergeDefinitions(merged: Map<string, V2Schema>, { components }: GroupVersionDocument): void {
+  for (const [name, schema] of Object.entries(components.schemas)) {
+    merged.set(name, withKindsOf(definitionOf(schema), merged.get(name)));
   }
-  return Object.fromEntries([...merged].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /**

@@ -1,14 +1,39 @@
 import { type Int64, stringifyExactJson } from '../../base/json/exact-json.ts';
+import { A_TURN, type Steps } from '../../base/time/steps.ts';
+import type { V2Document } from './v2-schema.ts';
 import { WIRE_FIXED64, WIRE_VARINT, WireWriter } from '../../api/codec/protobuf/protobuf-wire.ts';
 
 /**
  * Encodes a Swagger 2.0 document as gnostic's `openapi.v2.Document` (`openapiv2/OpenAPIv2.proto`), which clients request by `+protobuf`.
  * The tables list the fields in use, by JSON name.
  */
-export function encodeOpenApiV2(document: object): Uint8Array {
+export function* openApiV2Steps({ paths, definitions, ...rest }: V2Document): Steps<Uint8Array> {
   const writer = new WireWriter();
-  writeMessage(writer, document, DOCUMENT);
+  // The writer begins with the last field.
+  yield* writeEntries(writer, { field: 9, inner: 1, one: schema, entries: definitions });
+  yield* writeEntries(writer, { field: 8, inner: 2, one: pathItem, entries: paths });
+  writeMessage(writer, rest, DOCUMENT);
   return writer.finish();
+}
+
+interface Entries {
+  readonly field: number;
+  /** The number of the entries in the message around them. */
+  readonly inner: number;
+  readonly one: FieldWriter;
+  readonly entries: object;
+}
+
+const ENTRIES_OF_A_STEP = 100;
+
+function* writeEntries(writer: WireWriter, { field, inner, one, entries }: Entries): Steps<void> {
+  const before = writer.size;
+  let count = 0;
+  for (const [name, member] of Object.entries(entries).toReversed()) {
+    writeNamed(writer, inner, name, member, one);
+    if (++count % ENTRIES_OF_A_STEP === 0) yield A_TURN;
+  }
+  writer.delimit(field, before);
 }
 
 /** Writes the value of one field with its tag. Writes nothing for a value that proto3 treats as absent. */
@@ -221,11 +246,12 @@ const PATH_ITEM: Message = {
   },
 };
 
+const pathItem = message(() => PATH_ITEM);
+
+/** Its paths and definitions, fields 8 and 9, are written in steps. */
 const DOCUMENT: Message = {
   fields: {
     swagger: [1, text],
     info: [2, message(() => ({ fields: { title: [1, text], version: [2, text] } }))],
-    paths: [8, wrapped(2, named(message(() => PATH_ITEM)))],
-    definitions: [9, wrapped(1, named(schema))],
   },
 };

@@ -12,6 +12,14 @@ type PublishedSchema = JsonSchema & {
 
 const REFERENCE = '#/components/schemas/';
 
+/** A Swagger 2.0 document. */
+export interface V2Document {
+  readonly swagger: string;
+  readonly info: object;
+  readonly paths: Readonly<Record<string, unknown>>;
+  readonly definitions: Readonly<Record<string, V2Schema>>;
+}
+
 /**
  * Converts a schema of a v3 document to v2 (API-418; kube-openapi `SchemaOf` for built-in kinds, apiextensions `controller/openapi/v2` for
  * custom ones). Features that v2 lacks are left out, because kubectl accepts any value without a type.
