@@ -242,6 +242,26 @@ export const longWork: readonly (readonly [string, HostileRequest])[] = [
       ),
     },
   ],
+  [
+    'an apply of labels, annotations and two kinds of data',
+    {
+      method: 'PATCH',
+      path: `${configMaps}/wide?fieldManager=m`,
+      type: 'application/apply-patch+yaml',
+      body: Buffer.from(
+        JSON.stringify(
+          configMap(
+            {
+              name: 'wide',
+              labels: members(WIDEST, (at) => [`k${at}`, '']),
+              annotations: members(WIDEST, (at) => [`k${at}`, '']),
+            },
+            { data: members(WIDEST, (at) => [`k${at}`, '']), binaryData: members(WIDEST, (at) => [`b${at}`, '']) },
+          ),
+        ),
+      ),
+    },
+  ],
   ['JSON: a map list of environment variables', pod('env', { env: range(WIDEST, (at) => ({ name: `E${at}` })) })],
   [
     'JSON: a selector of many values',

@@ -7,6 +7,7 @@ import { fittedEntry } from './fit-schema.ts';
 import { difference, intersection, isEmptySet, union } from './fieldset.ts';
 import {
   type Converting,
+  PAUSE,
   inVersion,
   type KindVersion,
   type OtherVersions,
@@ -94,6 +95,7 @@ function* applyOnce(application: Application): Converting<Applied> {
   const { before, elsewhere } = yield* speakers(application, managersBefore(application, compared));
   // Includes the name, so that removing fields never removes the whole of metadata.
   const said = partOf(extractFieldSet(config, type), tracked);
+  yield PAUSE;
   const last = before.find((entry) => isSameManager(entry, manager));
   const others = before.filter((entry) => entry !== last);
 
@@ -111,11 +113,13 @@ function* applyOnce(application: Application): Converting<Applied> {
           typeOf: (apiVersion) => elsewhere.get(apiVersion)?.version.type ?? type,
         });
 
+  yield PAUSE;
   const changes = new Map<string, Comparison>([[own, compareObjects(live, object, { type, fields: compared })]]);
   for (const [apiVersion, seen] of elsewhere) {
     const next = yield* inVersion(object, apiVersion, 'failed to convert new object: ');
     changes.set(apiVersion, compareObjects(seen.live, next, seen.version));
   }
+  yield PAUSE;
   const changesFor = (entry: Manager): Comparison => changes.get(versionOf(entry)) ?? NO_CHANGE;
   const conflicts = conflictsOf(others, changesFor);
   if (conflicts.length > 0 && application.onConflict === 'refuse') return { outcome: 'conflict', conflicts };
@@ -131,6 +135,7 @@ function* applyOnce(application: Application): Converting<Applied> {
     fields: trackedOnly(said, tracked),
     time: changed ? entryTime(application.now) : (last?.time ?? ''),
   });
+  yield PAUSE;
   const managedFields = encodeManagers(after);
   const annotated = manager.name === KUBECTL_MANAGER ? withLastApplied(object, config) : object;
   return { outcome: 'applied', object: withManagedFields(annotated, managedFields), managedFields };

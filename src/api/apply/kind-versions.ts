@@ -28,11 +28,15 @@ export interface ConversionRequest {
  * A generator that yields where it needs a conversion and receives the converted object. The caller converts, because a conversion may need
  * a webhook.
  */
-export type Converting<T> = Generator<ConversionRequest, T, KubeObject>;
+export type Converting<T> = Generator<ConversionRequest | typeof PAUSE, T, KubeObject>;
+
+/** Between two long steps, at which the caller may yield the event loop. It has no answer. */
+export const PAUSE = 'pause';
 
 /** Runs work in which all managers use one version. */
 export function withoutConversion<T>(work: Converting<T>): T {
-  const step = work.next();
+  let step = work.next();
+  while (step.value === PAUSE) step = work.next();
   if (step.done === true) return step.value;
   throw new TypeError(`a conversion to ${step.value.apiVersion} was not expected`);
 }

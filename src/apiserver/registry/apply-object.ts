@@ -9,6 +9,7 @@ import { apiVersionOf, formatGroupVersionKind, parseGroupVersion } from '../../a
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newBadRequest, newConflict, newUntypedInternal, type StatusError } from '../../api/status-error.ts';
 import { emptyObject, trackedPart, typeSchemaOf } from './field-tracking.ts';
+import { betweenSteps } from './long-work.ts';
 import { otherVersions, withConversions } from './manager-versions.ts';
 import { checkName } from './object/object-meta.ts';
 import type { ObjectSchema } from './object/object-schema.ts';
@@ -61,7 +62,7 @@ export function applyObject(resource: ResourceStore, request: ApplyRequest): Pro
 /** The object with the configuration merged, decoded and defaulted, and with its managers. */
 async function applied(
   resource: ResourceStore,
-  { name, subresource, part, config, manager }: ApplyRequest,
+  { name, subresource, part, config, manager, context }: ApplyRequest,
   previous: KubeObject | undefined,
 ): Promise<KubeObject> {
   const { info, schema, environment } = resource;
@@ -74,7 +75,10 @@ async function applied(
     others: otherVersions(resource, { part, subresource }),
     now: environment.clock.now(),
   });
-  const result = await withConversions(resource, work);
+  const bytes = context.bodyBytes ?? 0;
+  const result = await withConversions(resource, work, bytes);
+  const pause = betweenSteps(environment.clock, bytes);
+  if (pause !== undefined) await pause;
   const uid = config.metadata?.uid ?? '';
   if (previous === undefined && uid !== '') {
     const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;

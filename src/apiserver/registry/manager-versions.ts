@@ -2,6 +2,7 @@ import { compareObjects } from '../../api/apply/compare.ts';
 import {
   type ConversionRequest,
   type Converting,
+  PAUSE,
   inVersion,
   type KindVersion,
   type OtherVersions,
@@ -14,6 +15,7 @@ import { apiVersionOf, parseGroupVersion } from '../../api/meta/group-version-ki
 import type { KubeObject } from '../../api/meta/object-meta.ts';
 import { newUntypedInternal, StatusError } from '../../api/status-error.ts';
 import { trackedPart, typeSchemaOf, type WrittenPart } from './field-tracking.ts';
+import { betweenSteps } from './long-work.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { CustomVersions } from './strategy.ts';
 
@@ -78,10 +80,21 @@ function customVersion(versions: CustomVersions, { resource, apiVersion, endpoin
 const ALL = { part: 'all' } as const;
 const ALL_BUT_STATUS = { part: 'allBut', members: ['status'] } as const;
 
-/** Runs the work and its conversions. Rejects with the answer for an apply if one fails. */
-export async function withConversions<T>(resource: ResourceStore, work: Converting<T>): Promise<T> {
+/**
+ * Runs the work and its conversions. Rejects with the answer for an apply if one fails. Pauses of the work yield the event loop if the
+ * request has many bytes.
+ */
+export async function withConversions<T>(resource: ResourceStore, work: Converting<T>, bytes = 0): Promise<T> {
   let step = work.next();
-  while (step.done !== true) step = work.next(await answer(resource, step.value));
+  while (step.done !== true) {
+    if (step.value === PAUSE) {
+      const pause = betweenSteps(resource.environment.clock, bytes);
+      if (pause !== undefined) await pause;
+      step = work.next();
+    } else {
+      step = work.next(await answer(resource, step.value));
+    }
+  }
   return step.value;
 }
 
