@@ -93,6 +93,7 @@ function* applyOnce(application: Application): Converting<Applied> {
   const { live, config, manager, type, tracked } = application;
   const compared = comparedFields(tracked);
   const { before, elsewhere } = yield* speakers(application, managersBefore(application, compared));
+  yield PAUSE;
   // Includes the name, so that removing fields never removes the whole of metadata.
   const said = partOf(extractFieldSet(config, type), tracked);
   yield PAUSE;

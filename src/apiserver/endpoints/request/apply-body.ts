@@ -8,7 +8,7 @@ import { newBadRequest, StatusError } from '../../../api/status-error.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { inTurns, type Steps } from '../../../base/time/steps.ts';
 import type { RepeatedKeys } from '../../registry/apply-object.ts';
-import { inTurnsIfLong } from '../../registry/long-work.ts';
+import { betweenSteps, inTurnsIfLong } from '../../registry/long-work.ts';
 import { repeatedKeys } from './decode-object.ts';
 import type { RequestContext } from './request-context.ts';
 import type { FieldValidation } from './write-options.ts';
@@ -29,7 +29,11 @@ export async function readConfiguration(context: RequestContext, clock: Clock): 
   const text = decodeUtf8(context.request.body ?? new Uint8Array(0));
   const { value, repeated } =
     (await inTurnsIfLong(clock, text.length, jsonValue(text))) ?? (await yamlValue(text, clock));
+  let pause = betweenSteps(clock, text.length);
+  if (pause !== undefined) await pause;
   boundTreeValues(value, text.length);
+  pause = betweenSteps(clock, text.length);
+  if (pause !== undefined) await pause;
   if (value !== null && !isJsonObject(value)) {
     const why = `json: cannot unmarshal ${foundName(value)} into Go value of type map[string]interface {}`;
     throw newBadRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
