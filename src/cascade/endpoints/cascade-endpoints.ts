@@ -31,6 +31,7 @@ import type { RecordStore } from '../record/record-store.ts';
 import { dotPieces, mermaidPieces } from '../report/drawing.ts';
 import { graphDrawing, graphText } from '../report/graph-text.ts';
 import { PLAIN } from '../report/style.ts';
+import { unreadWarning } from '../report/unread-warning.ts';
 import { findObjects, type ObjectQuery } from '../snapshot/find-objects.ts';
 import { findResources } from '../snapshot/find-resource.ts';
 import { readSnapshot } from '../snapshot/read-snapshot.ts';
@@ -328,8 +329,7 @@ function* withWarnings(
 ): Generator<string> {
   yield* text;
   for (const { resource, reason } of incomplete) {
-    const line = reason.replaceAll(/\s+/g, ' ');
-    yield `${comment}Warning: ${resource} could not be read, and what is in there is missing here: ${line}\n`;
+    yield `${comment}${unreadWarning(resource, reason.replaceAll(/\s+/g, ' '))}`;
   }
 }
 

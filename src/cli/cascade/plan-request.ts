@@ -4,6 +4,7 @@ import type { CascadePlan, CascadePolicy } from '../../cascade/documents/cascade
 import { OrderCircleError } from '../../cascade/preview/order-plan.ts';
 import { previewCascade } from '../../cascade/preview/preview.ts';
 import { DELETE_AFTER } from '../../cascade/preview/precedence.ts';
+import { unreadWarning } from '../../cascade/report/unread-warning.ts';
 import type { SimulationRequest } from '../../cascade/simulate/simulation.ts';
 import { findObjects } from '../../cascade/snapshot/find-objects.ts';
 import { readSnapshot } from '../../cascade/snapshot/read-snapshot.ts';
@@ -89,7 +90,7 @@ export function warnIncomplete({ incomplete = [] }: Pick<CascadePlan, 'incomplet
     const named = resources.slice(0, MOST_NAMED).map(({ resource }) => resource);
     const more = resources.length - named.length;
     const names = `${named.join(', ')}${more > 0 ? ` and ${counted(more, 'more kind')}` : ''}`;
-    terminal.stderr(`Warning: ${names} could not be read, and what is in there is missing here: ${reason}\n`);
+    terminal.stderr(unreadWarning(names, reason));
   }
 }
 
